@@ -28,11 +28,11 @@ static bool is_of_systemd(const struct mount *trigger)
 static bool is_below_nfs(const struct maker *mk, uint32_t node)
 {
 	uint32_t parent = mk->tree->nodes[node].parent;
-	const struct mount *m = place_mount(mk, node);
-	const struct mount *on = parent == MT_NONE ? NULL : place_mount(mk, parent);
-	const char *name = mk->places[node].target;
-	const char *above = on ? mk->places[parent].target : NULL;
-	if (!above || strcmp(place_type(m), "nfs4") != 0 || strcmp(place_type(on), "nfs4") != 0
+	const struct mount *m = plan_mount(mk, node);
+	const struct mount *on = parent == MT_NONE ? NULL : plan_mount(mk, parent);
+	const char *name = mk->decisions[node].target;
+	const char *above = on ? mk->decisions[parent].target : NULL;
+	if (!above || strcmp(plan_type(m), "nfs4") != 0 || strcmp(plan_type(on), "nfs4") != 0
 	    || !m->source || !on->source || !word_below(name, above))
 		return false;
 	const char *rest = name + (strcmp(above, "/") == 0 ? 0 : strlen(above));
@@ -41,7 +41,7 @@ static bool is_below_nfs(const struct maker *mk, uint32_t node)
 	return *rest && strncmp(m->source, on->source, n) == 0 && strcmp(m->source + n, rest) == 0;
 }
 
-const char *place_unit(const struct fstab_facts *facts, const char *target)
+const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 {
 	int unit = fstab_answer(facts, FSTAB_UNIT, target);
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
@@ -51,12 +51,12 @@ const char *place_unit(const struct fstab_facts *facts, const char *target)
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
 	/* ceph shows a placeholder for a secret. */
-	bool ceph = strcmp(place_type(m), "ceph") == 0;
+	bool ceph = strcmp(plan_type(m), "ceph") == 0;
 	if (source_has_secret(m->source) || (!ceph && has_secret(m->fs_opts)))
 		return "it was mounted with a secret, which does not belong in an fstab";
 	if (opt_shown_has(m->vfs_opts, "idmapped"))
 		return "only the kernel knows its ID mapping";
-	if (strcmp(place_type(m), "fuse") == 0)
+	if (strcmp(plan_type(m), "fuse") == 0)
 		return "the program that serves it is not known";
 	if (!fsopt_type_in(m->fstype, "cifs smb3")
 	    || !opt_shown_value(m->fs_opts, "username", &mk->scratch) || !mk->scratch.len)
@@ -74,9 +74,9 @@ static void find_root_layers(struct maker *mk)
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		const struct mt_node *node = &mk->tree->nodes[i];
 		const char *target = !node->gone && !node->made
-		                     ? place_below(mk->in, mk->in->d->targets[i]) : NULL;
+		                     ? plan_path(mk->in, mk->in->d->targets[i]) : NULL;
 		if (target && strcmp(target, "/") == 0 && !(node->states & 1u << MT_HIDDEN)
-		    && strcmp(place_type(node->mount), "overlay") == 0)
+		    && strcmp(plan_type(node->mount), "overlay") == 0)
 			mk->layers = node->mount;
 	}
 }
@@ -89,12 +89,12 @@ static void find_stacks(struct maker *mk)
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		const struct mt_node *node = &mk->tree->nodes[i];
 		if (node->gone || node->made || node->states & not_visible
-		    || !place_below(mk->in, mk->in->d->targets[i]))
+		    || !plan_path(mk->in, mk->in->d->targets[i]))
 			continue;
-		uint32_t base = place_base(mk, i);
-		mk->places[base].visible = true;
+		uint32_t base = plan_stack_base(mk, i);
+		mk->decisions[base].visible = true;
 		for (uint32_t at = i; at != base; at = mk->tree->nodes[at].parent)
-			mk->places[at].onto_itself = true;
+			mk->decisions[at].onto_itself = true;
 	}
 }
 
@@ -121,8 +121,8 @@ static bool is_of_live(struct maker *mk, const struct mount *m, const char *targ
 {
 	if (!mk->layers || strcmp(target, "/") == 0)
 		return false;
-	bool device = fstype_flags(place_type(m)) & FST_DEVICE;
-	bool disk = device || strcmp(place_type(m), "tmpfs") == 0;
+	bool device = fstype_flags(plan_type(m)) & FST_DEVICE;
+	bool disk = device || strcmp(plan_type(m), "tmpfs") == 0;
 	if (disk && is_layer(mk, target, 1))
 		return true;
 	if (word_below(target, "/run/live") && is_layer(mk, "/run/live", 9))
@@ -131,19 +131,19 @@ static bool is_of_live(struct maker *mk, const struct mount *m, const char *targ
 	       && is_layer(mk, "/cow", 1);
 }
 
-static void refuse(struct place *place, const char *why)
+static void refuse(struct decision *decision, const char *why)
 {
-	place->state = REFUSED;
-	place->why = why;
+	decision->state = REFUSED;
+	decision->why = why;
 }
 
 /** Leave a node out. */
-static void leave_out(struct place *place, const char *owner, const char *why, bool boot)
+static void leave_out(struct decision *decision, const char *owner, const char *why, bool boot)
 {
-	place->state = OWN;
-	place->boot = boot;
-	place->why = why;
-	place->owner = owner;
+	decision->state = OWN;
+	decision->boot = boot;
+	decision->why = why;
+	decision->owner = owner;
 }
 
 /** Classify a node by itself. */
@@ -152,70 +152,71 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	const struct fstab_input *in = mk->in;
 	const struct mt_node *node = &mk->tree->nodes[i];
 	const struct mount *m = node->mount;
-	struct place *place = &mk->places[i];
+	struct decision *decision = &mk->decisions[i];
 	const char *name = in->d->targets[i], *why, *owner;
-	const struct mount *on = node->parent == MT_NONE ? NULL : place_mount(mk, node->parent);
+	const struct mount *on = node->parent == MT_NONE ? NULL : plan_mount(mk, node->parent);
 	const struct mount *trigger = on && fstype_flags(on->fstype) & FST_AUTOFS ? on : NULL;
-	place->state = ELSEWHERE;
+	decision->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
 	/* Its mount point is not known. */
 	if (!name && strcmp(in->root, "/") == 0)
-		refuse(place, "its path is not known");
-	place->target = place_below(in, name);
-	if (!place->target)
+		refuse(decision, "its path is not known");
+	decision->target = plan_path(in, name);
+	if (!decision->target)
 		return;
 	if (in->filter && strncmp(name, in->filter, strlen(in->filter)) != 0) {
-		leave_out(place, NULL, "excluded by -f", true);
+		leave_out(decision, NULL, "excluded by -f", true);
 		return;
 	}
-	place->kept = in->facts.utab ? host_utab_options(in->facts.utab, name, m) : NULL;
+	decision->kept = in->facts.utab ? host_utab_options(in->facts.utab, name, m) : NULL;
 	strbuf_reset(&mk->scratch);
-	bool user = fstab_user(m, place->target, place->kept, &mk->scratch);
+	bool user = fstab_user(m, decision->target, decision->kept, &mk->scratch);
 	if (user)
-		place->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
+		decision->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
 	bool lazy = !user && is_of_systemd(trigger);
-	int unit = lazy ? fstab_answer(&in->facts, FSTAB_UNIT, place->target) : -1;
-	place->automount = unit == FSTAB_AUTOMOUNT;
-	const struct fstab_own *own = fstab_own(m, place->target, fstab_upon_itself(in->d, i),
+	int unit = lazy ? fstab_answer(&in->facts, FSTAB_UNIT, decision->target) : -1;
+	decision->automount = unit == FSTAB_AUTOMOUNT;
+	const struct fstab_own *own = fstab_own(m, decision->target, fstab_upon_itself(in->d, i),
 	                                        in->all, user);
 	if (own) {
-		leave_out(place, own->owner, own->why, own->boot);
-	} else if (is_of_live(mk, m, place->target)) {
-		leave_out(place, "initrd", "part of the root, or its source", true);
-	} else if (in->pseudo && in->pseudo(place_type(m)) && strcmp(place->target, "/") != 0) {
-		leave_out(place, "api", "a pseudo file system: -P", true);
-	} else if (opt_shown_has(place->kept, "uhelper=udisks2")) {
-		leave_out(place, "udisks", "of udisks", false);
+		leave_out(decision, own->owner, own->why, own->boot);
+	} else if (is_of_live(mk, m, decision->target)) {
+		leave_out(decision, "initrd", "part of the root, or its source", true);
+	} else if (in->pseudo && in->pseudo(plan_type(m)) && strcmp(decision->target, "/") != 0) {
+		leave_out(decision, "api", "a pseudo file system: -P", true);
+	} else if (opt_shown_has(decision->kept, "uhelper=udisks2")) {
+		leave_out(decision, "udisks", "of udisks", false);
 	} else if (lazy && unit < 0) {
-		refuse(place, "systemd mounts it on access, by an fstab line or by a unit of its "
-		       "own: which one is not known here");
-	} else if (!user && trigger && !place->automount) {
-		leave_out(place, "automount", "mounted by an automounter", false);
+		refuse(decision, "systemd mounts it on access, by an fstab line or by a unit of "
+		       "its own: which one is not known here");
+	} else if (!user && trigger && !decision->automount) {
+		leave_out(decision, "automount", "mounted by an automounter", false);
 	} else if (!user && !trigger && is_below_nfs(mk, i)) {
-		leave_out(place, "automount", "NFS mounts it on access", false);
-	} else if (!user && (owner = place_unit(&in->facts, place->target)) != NULL) {
-		leave_out(place, owner, "mounted by its own unit", true);
-	} else if (place->onto_itself) {
-		refuse(place, "it is bound onto itself, and systemd has one unit for a mount "
+		leave_out(decision, "automount", "NFS mounts it on access", false);
+	} else if (!user && (owner = plan_unit_owner(&in->facts, decision->target)) != NULL) {
+		leave_out(decision, owner, "mounted by its own unit", true);
+	} else if (decision->onto_itself) {
+		refuse(decision, "it is bound onto itself, and systemd has one unit for a mount "
 		       "point: that of the mount beneath");
-	} else if (node->states & 1u << MT_HIDDEN && !place->visible) {
+	} else if (node->states & 1u << MT_HIDDEN && !decision->visible) {
 		uint32_t by = node->covered_by;
 		const char *over = by != MT_NONE ? in->d->targets[by] : NULL;
-		refuse(place, plan_format(mk, "hidden: %s is mounted over it",
-		                          over ? over : "another"));
-	} else if (!place->visible) {
-		refuse(place, "it was not found at its path");
+		refuse(decision, plan_format(mk, "hidden: %s is mounted over it",
+		                             over ? over : "another"));
+	} else if (!decision->visible) {
+		refuse(decision, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
-		refuse(place, "the directory that it shows was removed");
-	} else if (fstab_is_skipped(place->target) && !(fstype_flags(m->fstype) & FST_PSEUDO)) {
-		refuse(place, "systemd mounts this mount point by itself, and skips lines of it");
-	} else if (fstab_hides_kernels(m, place->target)) {
-		refuse(place, "it hides what the kernel shows there");
+		refuse(decision, "the directory that it shows was removed");
+	} else if (fstab_is_skipped(decision->target) && !(fstype_flags(m->fstype) & FST_PSEUDO)) {
+		refuse(decision, "systemd mounts this mount point by itself, and skips lines of "
+		       "it");
+	} else if (fstab_hides_kernels(m, decision->target)) {
+		refuse(decision, "it hides what the kernel shows there");
 	} else if ((why = unspeakable(mk, m)) != NULL) {
-		refuse(place, why);
+		refuse(decision, why);
 	} else {
-		place->state = WAITING;
+		decision->state = WAITING;
 	}
 }
 
@@ -225,8 +226,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
-		const struct mount *top = place_mount(mk, i);
-		if (top && mount_dev(top) == mount_dev(m) && strcmp(place_root(top), "/") == 0
+		const struct mount *top = plan_mount(mk, i);
+		if (top && mount_dev(top) == mount_dev(m) && strcmp(plan_root(top), "/") == 0
 		    && top->source && strcmp(top->source, m->source) == 0)
 			return true;
 	}
@@ -247,7 +248,7 @@ static bool shows_source(const struct maker *mk, const struct mount *m)
 	rest += 2 + strcspn(rest + 2, "/");
 	if (*rest)
 		rest += 1 + strcspn(rest + 1, "/");
-	return strcmp(rest, place_root(m)) == 0 && !is_top_source(mk, m);
+	return strcmp(rest, plan_root(m)) == 0 && !is_top_source(mk, m);
 }
 
 static bool is_network(const struct mount *m)
@@ -258,9 +259,9 @@ static bool is_network(const struct mount *m)
 /** Whether a mount is a file system or subvolume by itself, by its source alone. */
 static bool stands_alone(struct maker *mk, const struct mount *m)
 {
-	const char *root = place_root(m);
+	const char *root = plan_root(m);
 	/* A directory of a subvolume is not a subvolume. */
-	if (strcmp(place_type(m), "btrfs") == 0)
+	if (strcmp(plan_type(m), "btrfs") == 0)
 		return !opt_shown_value(m->fs_opts, "subvol", &mk->scratch)
 		       || strcmp(strbuf_str(&mk->scratch), root) == 0;
 	return strcmp(root, "/") == 0 || (is_network(m) && shows_source(mk, m));
@@ -270,11 +271,11 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
     first. */
 static void index_primary(struct maker *mk, uint32_t i)
 {
-	const struct mount *m = place_mount(mk, i);
+	const struct mount *m = plan_mount(mk, i);
 	uint32_t later = map64_get(&mk->primary, mount_dev(m));
 	if (!stands_alone(mk, m)
-	    || (later != MAP64_NONE && place_is_ro_view(m)
-	        && !place_is_ro_view(place_mount(mk, later))))
+	    || (later != MAP64_NONE && plan_is_ro_view(m)
+	        && !plan_is_ro_view(plan_mount(mk, later))))
 		return;
 	map64_remove(&mk->primary, mount_dev(m));
 	mk->failed |= map64_put(&mk->primary, mount_dev(m), i) == MAP64_NONE;
@@ -285,21 +286,21 @@ static void make_indexes(struct maker *mk)
 {
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->failed;) {
 		uint32_t i = mk->tree->order[at];
-		struct place *place = &mk->places[i];
-		const struct mount *m = place_mount(mk, i);
-		if (!place->target)
+		struct decision *decision = &mk->decisions[i];
+		const struct mount *m = plan_mount(mk, i);
+		if (!decision->target)
 			continue;
-		if (place->visible) {
-			mk->failed |= pathmap_add(&mk->by_name, place->target, i) != 0;
-			uint64_t hash = map64_bytes(fstab_device_hash(m), place_root(m),
-			                            strlen(place_root(m)));
-			place->next_root = map64_remove(&mk->by_root, hash);
+		if (decision->visible) {
+			mk->failed |= pathmap_add(&mk->by_name, decision->target, i) != 0;
+			uint64_t hash = map64_bytes(fstab_device_hash(m), plan_root(m),
+			                            strlen(plan_root(m)));
+			decision->next_root = map64_remove(&mk->by_root, hash);
 			mk->failed |= map64_put(&mk->by_root, hash, i) == MAP64_NONE;
 			index_primary(mk, i);
-		} else if (!place->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
-		           && strcmp(place_type(m), "rootfs") != 0) {
+		} else if (!decision->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
+		           && strcmp(plan_type(m), "rootfs") != 0) {
 			/* It may contain files that were once visible below its mount point. */
-			mk->failed |= pathmap_add(&mk->by_hidden, place->target, i) != 0;
+			mk->failed |= pathmap_add(&mk->by_hidden, decision->target, i) != 0;
 			map64_remove(&mk->hidden, mount_dev(m));
 			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
 		}
@@ -309,7 +310,7 @@ static void make_indexes(struct maker *mk)
 /** Whether a node shows what another mount does already, or a part of it. */
 static bool is_bind(struct maker *mk, uint32_t node)
 {
-	const struct mount *m = place_mount(mk, node);
+	const struct mount *m = plan_mount(mk, node);
 	if (!stands_alone(mk, m))
 		return true;
 	if (fstype_flags(m->fstype) & FST_SUBVOL || is_network(m))
@@ -319,23 +320,23 @@ static bool is_bind(struct maker *mk, uint32_t node)
 		return false;
 	/* A device can be mounted twice, but not once for reading and once for writing; without a
 	   device, it would be a new file system. */
-	return m->dev_major == 0 || place_is_ro_view(m) != place_is_ro_view(place_mount(mk, first));
+	return m->dev_major == 0 || plan_is_ro_view(m) != plan_is_ro_view(plan_mount(mk, first));
 }
 
 /** Classify a node among the others, using the indexes. */
 static void classify_among(struct maker *mk, uint32_t i)
 {
-	struct place *place = &mk->places[i];
-	if (place->state != WAITING)
+	struct decision *decision = &mk->decisions[i];
+	if (decision->state != WAITING)
 		return;
 	/* One mount of a stack is visible; if the table is no tree, there can be more. */
-	if (pathmap_get(&mk->by_name, place->target) != i)
-		refuse(place, "another mount has the same path");
+	if (pathmap_get(&mk->by_name, decision->target) != i)
+		refuse(decision, "another mount has the same path");
 	else
-		place->bind = is_bind(mk, i);
+		decision->bind = is_bind(mk, i);
 }
 
-void place_classify(struct maker *mk)
+void plan_classify(struct maker *mk)
 {
 	const struct mtree *tree = mk->tree;
 	find_root_layers(mk);

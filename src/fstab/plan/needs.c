@@ -32,7 +32,7 @@ enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *fo
 	return REFUSED;
 }
 
-const char *place_below(const struct fstab_input *in, const char *name)
+const char *plan_path(const struct fstab_input *in, const char *name)
 {
 	if (!name || !word_below(name, in->root))
 		return NULL;
@@ -42,64 +42,64 @@ const char *place_below(const struct fstab_input *in, const char *name)
 	return *name ? name : "/";
 }
 
-uint32_t place_holder(const struct maker *mk, const char *path)
+uint32_t plan_holder(const struct maker *mk, const char *path)
 {
 	return pathmap_nearest(&mk->by_name, path);
 }
 
-uint32_t place_base(const struct maker *mk, uint32_t node)
+uint32_t plan_stack_base(const struct maker *mk, uint32_t node)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
 	while (node != MT_NONE && mtree_stacked(mk->tree, node)) {
 		uint32_t on = nodes[node].parent;
-		const struct mount *m = place_mount(mk, node), *beneath = place_mount(mk, on);
+		const struct mount *m = plan_mount(mk, node), *beneath = plan_mount(mk, on);
 		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
 		    || mount_dev(beneath) != mount_dev(m)
-		    || strcmp(place_root(beneath), place_root(m)) != 0)
+		    || strcmp(plan_root(beneath), plan_root(m)) != 0)
 			break;
 		node = on;
 	}
 	return node;
 }
 
-bool place_is_ro_view(const struct mount *mount)
+bool plan_is_ro_view(const struct mount *mount)
 {
 	return shown_mount_readonly(mount) && !shown_super_readonly(mount);
 }
 
 /* What a mount needs. */
 
-bool place_is_volatile(const struct maker *mk, uint32_t node)
+bool plan_is_volatile(const struct maker *mk, uint32_t node)
 {
-	return fsopt_type_in(place_mount(mk, node)->fstype, "tmpfs ramfs")
-	       && strcmp(mk->places[node].target, "/") != 0;
+	return fsopt_type_in(plan_mount(mk, node)->fstype, "tmpfs ramfs")
+	       && strcmp(mk->decisions[node].target, "/") != 0;
 }
 
-enum state place_available(const struct maker *mk, uint32_t node)
+enum state plan_available(const struct maker *mk, uint32_t node)
 {
-	const struct place *place = node != MT_NONE ? &mk->places[node] : NULL;
+	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
 	/* ROOT is a directory of a mount outside; or the mount exists before an fstab is read. */
-	if (!place || (place->visible && strcmp(place->target, "/") == 0)
-	    || (place->state == OWN && place->boot))
+	if (!decision || (decision->visible && strcmp(decision->target, "/") == 0)
+	    || (decision->state == OWN && decision->boot))
 		return LINE;
-	return (enum state)place->state;
+	return (enum state)decision->state;
 }
 
-const char *place_lack(enum state state)
+const char *plan_lack(enum state state)
 {
 	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
 }
 
-enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
-                            uint32_t *node, struct fstab_line *line)
+enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                           uint32_t *node, struct fstab_line *line)
 {
-	uint32_t in = place_holder(mk, path);
+	uint32_t in = plan_holder(mk, path);
 	if (in == i && i != MT_NONE) {
 		in = mk->tree->nodes[i].parent;
-		if (in != MT_NONE && mk->places[in].state == ELSEWHERE)
+		if (in != MT_NONE && mk->decisions[in].state == ELSEWHERE)
 			in = MT_NONE;
-		if (strcmp(mk->places[i].target, "/") == 0
-		    || (in != MT_NONE && !mk->places[in].visible))
+		if (strcmp(mk->decisions[i].target, "/") == 0
+		    || (in != MT_NONE && !mk->decisions[in].visible))
 			return plan_refuse(mk, line, "%s %s is covered by itself", what, path);
 	}
 	if (node)
@@ -108,56 +108,56 @@ enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, cons
 	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
-		                   "now", what, path, mk->places[hidden].target);
-	enum state state = place_available(mk, in);
-	if (state == LINE && in != MT_NONE && place_is_volatile(mk, in))
+		                   "now", what, path, mk->decisions[hidden].target);
+	enum state state = plan_available(mk, in);
+	if (state == LINE && in != MT_NONE && plan_is_volatile(mk, in))
 		return plan_refuse(mk, line, "%s %s is in memory and does not survive a reboot",
 		                   what, path);
 	if (state == REFUSED || state == OWN)
 		return plan_refuse(mk, line, "%s %s lies on %s, which %s", what, path,
-		                   mk->places[in].target, place_lack(state));
+		                   mk->decisions[in].target, plan_lack(state));
 	return state;
 }
 
-/** The mount that the place of a node lies in; MT_NONE: one outside of ROOT. */
+/** The mount that the mount point of a node lies in; MT_NONE: one outside of ROOT. */
 static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
-	uint32_t parent = place_base(mk, nodes[i].parent);
+	uint32_t parent = plan_stack_base(mk, nodes[i].parent);
 	/* Mounts below it in a stack are hidden. */
-	while (parent != MT_NONE && mk->places[parent].target && !mk->places[parent].visible
-	       && strcmp(mk->places[parent].target, mk->places[i].target) == 0)
+	while (parent != MT_NONE && mk->decisions[parent].target && !mk->decisions[parent].visible
+	       && strcmp(mk->decisions[parent].target, mk->decisions[i].target) == 0)
 		parent = nodes[parent].parent;
-	return parent == MT_NONE || mk->places[parent].state == ELSEWHERE ? MT_NONE : parent;
+	return parent == MT_NONE || mk->decisions[parent].state == ELSEWHERE ? MT_NONE : parent;
 }
 
-bool place_wants_mkdir(const struct maker *mk, uint32_t i)
+bool plan_wants_mkdir(const struct maker *mk, uint32_t i)
 {
 	uint32_t parent = parent_of(mk, i);
-	return parent != MT_NONE && mk->places[parent].target && place_is_volatile(mk, parent);
+	return parent != MT_NONE && mk->decisions[parent].target && plan_is_volatile(mk, parent);
 }
 
-enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line)
+enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line)
 {
 	uint32_t parent = parent_of(mk, i);
 	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
 	/* The mount point is a directory, as far as that is known. */
 	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
-	           : !mk->places[i].bind || strcmp(place_root(place_mount(mk, i)), "/") == 0
+	           : !mk->decisions[i].bind || strcmp(plan_root(plan_mount(mk, i)), "/") == 0
 	             || mk->tree->nodes[i].first != MT_NONE;
-	if (place_wants_mkdir(mk, i) && !dir)
+	if (plan_wants_mkdir(mk, i) && !dir)
 		return plan_refuse(mk, line, kind == DK_UNKNOWN
 			? "its mount point is in memory and does not survive a reboot; whether it "
 			  "is a directory is not known"
 			: "the file that it is mounted on is in memory and does not survive a "
 			  "reboot");
-	if (parent == MT_NONE || mk->places[i].automount)
+	if (parent == MT_NONE || mk->decisions[i].automount)
 		return LINE;
-	enum state state = place_available(mk, parent);
-	const char *above = mk->places[parent].target;
+	enum state state = plan_available(mk, parent);
+	const char *above = mk->decisions[parent].target;
 	if (state == REFUSED || state == OWN)
 		line->why = plan_format(mk, "it is mounted on %s, which %s", above ? above : "?",
-		                        place_lack(state));
+		                        plan_lack(state));
 	return state;
 }
 
@@ -171,8 +171,8 @@ enum { CANDIDATES_MAX = 32 };
 static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, const char *rest,
                              struct fstab_line *line)
 {
-	const char *above = mk->places[candidate].target;
-	enum state state = place_available(mk, candidate);
+	const char *above = mk->decisions[candidate].target;
+	enum state state = plan_available(mk, candidate);
 	/* One reason is enough: of a container host thousands of binds have many candidates. */
 	if (state != LINE && line->why)
 		return state == WAITING ? WAITING : REFUSED;
@@ -181,16 +181,16 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 	                     : plan_format(mk, "%s/%s", strcmp(above, "/") == 0 ? "" : above, rest);
 	if (!source)
 		return REFUSED;
-	uint32_t found = place_holder(mk, source);
-	bool onto_itself = found == i && strcmp(source, mk->places[i].target) == 0
-	                   && place_base(mk, mk->tree->nodes[i].parent) == candidate;
+	uint32_t found = plan_holder(mk, source);
+	bool onto_itself = found == i && strcmp(source, mk->decisions[i].target) == 0
+	                   && plan_stack_base(mk, mk->tree->nodes[i].parent) == candidate;
 	bool covered = found != candidate && !onto_itself;
 	if (!covered && state == WAITING)
 		return WAITING;
 	const char *why = covered
-		? plan_format(mk, "is covered by the mount on %s", mk->places[found].target)
-		: state != LINE ? plan_format(mk, "lies on %s, which %s", above, place_lack(state))
-		: *rest && place_is_volatile(mk, candidate)
+		? plan_format(mk, "is covered by the mount on %s", mk->decisions[found].target)
+		: state != LINE ? plan_format(mk, "lies on %s, which %s", above, plan_lack(state))
+		: *rest && plan_is_volatile(mk, candidate)
 		? "is in memory and does not survive a reboot" : NULL;
 	if (why) {
 		line->why = line->why ? line->why
@@ -201,10 +201,10 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 	return LINE;
 }
 
-enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in)
+enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in)
 {
-	const struct mount *m = place_mount(mk, i);
-	const char *root = place_root(m);
+	const struct mount *m = plan_mount(mk, i);
+	const char *root = plan_root(m);
 	uint64_t hash = fstab_device_hash(m);
 	size_t hashed = 0;
 	bool waiting = false;
@@ -213,16 +213,16 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 		hashed = n;
 		uint32_t node = map64_get(&mk->by_root, hash);
 		for (int tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
-			const struct mount *other = place_mount(mk, node);
+			const struct mount *other = plan_mount(mk, node);
 			if (node != i && mount_dev(other) == mount_dev(m)
-			    && word_is(root, n, place_root(other))) {
+			    && word_is(root, n, plan_root(other))) {
 				enum state state = try_source(mk, i, node, root + n, line);
 				waiting |= state == WAITING;
 				*in = node;
 				if (state == LINE)
 					return LINE;
 			}
-			node = mk->places[node].next_root;
+			node = mk->decisions[node].next_root;
 		}
 		if (!root[n])
 			break;
@@ -230,22 +230,23 @@ enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint
 	}
 	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
 	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
-	    && word_below(root, place_root(place_mount(mk, hidden))))
+	    && word_below(root, plan_root(plan_mount(mk, hidden))))
 		line->why = plan_format(mk, "its source, %s of %s, is hidden: it lies on a mount "
 		                        "on %s that another covers", root,
-		                        m->source ? m->source : "none", mk->places[hidden].target);
+		                        m->source ? m->source : "none",
+		                        mk->decisions[hidden].target);
 	return waiting ? WAITING : REFUSED;
 }
 
-const char *bind_writes_refused(struct maker *mk, uint32_t i)
+const char *plan_bind_fault(struct maker *mk, uint32_t i)
 {
-	const struct mount *m = place_mount(mk, i);
+	const struct mount *m = plan_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
 	/* What exists at boot has been mounted by others, who know how. */
 	if (shown_mount_readonly(m) || shown_super_readonly(m)
-	    || whole == MAP64_NONE || mk->places[whole].state == OWN
-	    || !place_is_ro_view(place_mount(mk, whole)))
+	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
+	    || !plan_is_ro_view(plan_mount(mk, whole)))
 		return NULL;
 	return plan_format(mk, "it is writable, but the line of %s makes its file system read-only",
-	                   mk->places[whole].target);
+	                   mk->decisions[whole].target);
 }

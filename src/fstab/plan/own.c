@@ -127,7 +127,7 @@ static const struct {
 	const char *source;          /* its prefix */
 	unsigned how;
 	struct fstab_own own;
-} own_places[] = {
+} own_targets[] = {
 	{"/var/lib/ceph/osd", 1, 1, "tmpfs", "", 0, {"unit", "of Ceph"}},
 	/* An image next to the mount point. */
 	{"/var/lib/machines", 0, 0, "btrfs", "/dev/loop", 0, {"unit", "of systemd-machined"}},
@@ -158,7 +158,7 @@ static const struct {
 	{"/home", 1, 1, NULL, "/dev/mapper/home-", SAFE, {"unit", "of systemd-homed"}},
 };
 
-/** What the properties of own_places do not express. */
+/** What the properties of own_targets do not express. */
 static bool is_named_so(const struct mount *mount, const char *target, const char *dir)
 {
 	if (strcmp(dir, "/mnt") == 0)
@@ -172,22 +172,22 @@ static bool is_named_so(const struct mount *mount, const char *target, const cha
 }
 
 /** The program that made this mount on one of its own mount points; or NULL. */
-static const struct fstab_own *own_place(const struct mount *mount, const char *target)
+static const struct fstab_own *own_program(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "",
 	           *source = mount->source ? mount->source : "";
-	for (size_t i = 0; i < sizeof(own_places) / sizeof(*own_places); ++i) {
-		const char *prefix = own_places[i].source, *types = own_places[i].types;
-		int depth = fstab_depth_below(target, own_places[i].dir);
-		unsigned how = own_places[i].how;
-		if (depth >= own_places[i].least && depth <= own_places[i].most
+	for (size_t i = 0; i < sizeof(own_targets) / sizeof(*own_targets); ++i) {
+		const char *prefix = own_targets[i].source, *types = own_targets[i].types;
+		int depth = fstab_depth_below(target, own_targets[i].dir);
+		unsigned how = own_targets[i].how;
+		if (depth >= own_targets[i].least && depth <= own_targets[i].most
 		    && (types ? word_in(fstype, strlen(fstype), types)
 		        : (fstype_flags(fstype) & FST_DEVICE) != 0)
 		    && strncmp(source, prefix, strlen(prefix)) == 0
 		    && (!(how & READ_ONLY) || shown_mount_readonly(mount))
 		    && (!(how & SAFE) || shown_is_safe(mount))
-		    && is_named_so(mount, target, own_places[i].dir))
-			return &own_places[i].own;
+		    && is_named_so(mount, target, own_targets[i].dir))
+			return &own_targets[i].own;
 	}
 	return NULL;
 }
@@ -349,7 +349,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 		return NULL;
 	const struct fstab_own *own = own_container(mount, target);
 	if (!own)
-		own = own_place(mount, target);
+		own = own_program(mount, target);
 	if (own || all)
 		return own;
 	if (is_of_ostree(mount, target))

@@ -8,7 +8,7 @@
  * Usually one pass suffices, and a second one for binds whose source comes later.  Lines are
  * written in the order of the decisions, since mount -a runs them in the order of the file.
  *
- *     place_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
+ *     plan_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
  *                       of its file system, or a bind: a part of one, or one more
  *     decide()          its line, or the reason why there is none
  */
@@ -48,13 +48,13 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
                           struct fstab_line *line)
 {
-	if (spare || (mk->in->nofail && !fstab_is_system(mk->places[i].target)))
+	if (spare || (mk->in->nofail && !fstab_is_system(mk->decisions[i].target)))
 		opt_puts(more, "nofail");
-	if (mk->places[i].automount)
+	if (mk->decisions[i].automount)
 		opt_puts(more, "x-systemd.automount");
-	if (place_wants_mkdir(mk, i))
+	if (plan_wants_mkdir(mk, i))
 		opt_puts(more, "X-mount.mkdir");
-	if (opt_add_kept(more, mk->places[i].kept))
+	if (opt_add_kept(more, mk->decisions[i].kept))
 		return plan_refuse(mk, line, "one of its options holds a secret, which does not "
 		                   "belong in an fstab");
 	return LINE;
@@ -98,24 +98,24 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 	struct opt_dir *dirs;
 	enum state state = LINE;
 	size_t n;
-	if (opt_layers(place_mount(mk, i)->fs_opts, opt_next_shown, &mk->plan->arena, &dirs, &n)
+	if (opt_layers(plan_mount(mk, i)->fs_opts, opt_next_shown, &mk->plan->arena, &dirs, &n)
 	    != 0) {
 		mk->failed = true;
 		return state;
 	}
 	for (size_t k = 0; k < n && (state == LINE || state == WAITING); ++k) {
-		const char *path = place_below(mk->in, dirs[k].path);
+		const char *path = plan_path(mk->in, dirs[k].path);
 		uint32_t node;
 		if (!path)
 			continue;   /* reported where the options are made */
-		enum state one = place_needs_path(mk, i, path, "its layer", &node, line);
+		enum state one = plan_needs_path(mk, i, path, "its layer", &node, line);
 		state = one == LINE ? state : one;
-		const struct place *place = one == LINE && node != MT_NONE ? &mk->places[node]
-		                                                           : NULL;
-		if (!place || place->state != LINE || strcmp(place->target, "/") == 0)
+		const struct decision *lower = one == LINE && node != MT_NONE
+		                               ? &mk->decisions[node] : NULL;
+		if (!lower || lower->state != LINE || strcmp(lower->target, "/") == 0)
 			continue;
 		strbuf_reset(&mk->text);
-		order_wait_option(&mk->text, place->target);
+		order_wait_option(&mk->text, lower->target);
 		opt_add_once(more, strbuf_str(&mk->text));
 	}
 	return state;
@@ -129,11 +129,11 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 {
 	static const char deleted[] = " (deleted)";
 	const struct devmap_loop *loop = &device->loop;
-	const char *path = loop->file ? place_below(mk->in, loop->file) : NULL;
+	const char *path = loop->file ? plan_path(mk->in, loop->file) : NULL;
 	/* The file may be a device, by its path or by that from ROOT. */
 	if (!loop->partition && loop->file && (word_below(loop->file, "/dev")
 	                                       || (path && word_below(path, "/dev")))) {
-		enum state state = path ? place_needs_path(mk, i, path, "its image", NULL, line)
+		enum state state = path ? plan_needs_path(mk, i, path, "its image", NULL, line)
 		                   : LINE;
 		/* A loop device on a whole device shows the same. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
@@ -151,7 +151,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	size_t n = strlen(path), tail = sizeof(deleted) - 1;
 	if (n > tail && strcmp(path + n - tail, deleted) == 0)
 		return plan_refuse(mk, line, "its image was removed");
-	enum state state = place_needs_path(mk, i, path, "its image", NULL, line);
+	enum state state = plan_needs_path(mk, i, path, "its image", NULL, line);
 	if (state != LINE)
 		return state;
 	line->source = path;
@@ -169,7 +169,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device *device,
                               struct fstab_line *line, const char **first)
 {
-	const struct mount *m = place_mount(mk, i);
+	const struct mount *m = plan_mount(mk, i);
 	const struct fstab_facts *facts = &mk->in->facts;
 	if (fstab_device_of(facts, m, NULL, device) != 0) {
 		mk->failed = true;
@@ -201,13 +201,13 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
                              struct fstab_line *line)
 {
-	const struct mount *m = place_mount(mk, i);
+	const struct mount *m = plan_mount(mk, i);
 	struct fstab_device device = {0};
 	const char *first = NULL;
 	line->why = source_type_fault(mk, m);
 	if (line->why)
 		return REFUSED;
-	enum state state = strcmp(place_type(m), "overlay") == 0 ? needs_layers(mk, i, line, more)
+	enum state state = strcmp(plan_type(m), "overlay") == 0 ? needs_layers(mk, i, line, more)
 	                                                         : LINE;
 	if (state != LINE)
 		return state;
@@ -219,12 +219,12 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	if (state != LINE)
 		return state;
 	/* Network types that systemd does not know as such. */
-	const char *type = place_type(m);
+	const char *type = plan_type(m);
 	if (device.remote
 	    || word_in(type, strlen(type), "acfs beegfs coda fuse.sshfs gpfs orangefs")
 	    || (strcmp(type, "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp")))
 		opt_puts(more, "_netdev");
-	bool spare = (device.loop.partition && line->warning) || mk->places[i].owner;
+	bool spare = (device.loop.partition && line->warning) || mk->decisions[i].owner;
 	state = add_own(mk, i, spare, more, line);
 	return state == LINE ? choose_options(mk, m, NULL, first, more, line) : state;
 }
@@ -234,10 +234,10 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strbuf *more,
                             struct fstab_line *line)
 {
-	const struct mount *m = place_mount(mk, i);
+	const struct mount *m = plan_mount(mk, i);
 	const char *target = line->target;
 	uint32_t in = MT_NONE;
-	enum state state = bind_find(mk, i, line, &in);
+	enum state state = plan_bind_source(mk, i, line, &in);
 	if (state == WAITING && !last)
 		return WAITING;
 	if (state != LINE) {
@@ -250,16 +250,16 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 			line->why = state == WAITING
 				? "its source is visible only in mounts that have no line"
 				: plan_format(mk, "its source, %s of %s, is visible nowhere %s",
-				              place_root(m), m->source ? m->source : "none",
+				              plan_root(m), m->source ? m->source : "none",
 				              mk->in->root[1] ? "below ROOT" : "else");
 		return REFUSED;
 	}
-	line->why = bind_writes_refused(mk, i);
+	line->why = plan_bind_fault(mk, i);
 	if (line->why)
 		return REFUSED;
 	line->fstype = "none";
-	state = add_own(mk, i, mk->places[i].owner, more, line);
-	return state == LINE ? choose_options(mk, m, place_mount(mk, in), NULL, more, line) : state;
+	state = add_own(mk, i, mk->decisions[i].owner, more, line);
+	return state == LINE ? choose_options(mk, m, plan_mount(mk, in), NULL, more, line) : state;
 }
 
 /** Whether a mount point is to be added by name. */
@@ -277,23 +277,23 @@ static bool is_named(struct maker *mk, const char *target)
     @last  The last pass: the undecided nodes need each other. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
-	struct place *place = &mk->places[i];
-	struct fstab_line line = {.mount = place_mount(mk, i), .target = place->target,
-	                          .owner = place->owner};
+	struct decision *decision = &mk->decisions[i];
+	struct fstab_line line = {.mount = plan_mount(mk, i), .target = decision->target,
+	                          .owner = decision->owner};
 	struct strbuf more = {0};
-	enum state state = place_needs_parent(mk, i, &line);
+	enum state state = plan_needs_parent(mk, i, &line);
 	if (state == LINE)
-		state = place->bind ? make_bind(mk, i, last, &more, &line)
+		state = decision->bind ? make_bind(mk, i, last, &more, &line)
 		        : make_mount(mk, i, &more, &line);
-	if (state == LINE && place->owner && !is_named(mk, place->target))
+	if (state == LINE && decision->owner && !is_named(mk, decision->target))
 		state = plan_refuse(mk, &line, "user %s mounted it, and a line would have root "
 		                    "mount at each boot what that user chose; --merge --add=PATH "
-		                    "writes it", place->owner + strlen("user:"));
+		                    "writes it", decision->owner + strlen("user:"));
 	if (state == WAITING && last)
 		state = plan_refuse(mk, &line, "it depends on itself through other mounts");
-	place->state = (uint8_t)state;
-	place->why = line.why;
-	place->unnamed = line.unnamed;
+	decision->state = (uint8_t)state;
+	decision->why = line.why;
+	decision->unnamed = line.unnamed;
 	if (state == LINE)
 		add_line(mk, FSTAB_LINE, &line);
 	mk->failed |= more.failed;
@@ -308,10 +308,10 @@ static void decide_all(struct maker *mk)
 		waiting = false;
 		for (uint32_t at = 0; at < mk->tree->count && !mk->failed; ++at) {
 			uint32_t i = mk->tree->order[at];
-			if (mk->places[i].state != WAITING)
+			if (mk->decisions[i].state != WAITING)
 				continue;
 			decide(mk, i, last);
-			*(mk->places[i].state == WAITING ? &waiting : &decided) = true;
+			*(mk->decisions[i].state == WAITING ? &waiting : &decided) = true;
 		}
 		last = pass + 1 >= PASSES_MAX || !decided;
 	}
@@ -323,16 +323,17 @@ static void add_others(struct maker *mk)
 	for (int own = 0; own < 2; ++own) {
 		for (uint32_t at = 0; at < mk->tree->count; ++at) {
 			uint32_t i = mk->tree->order[at];
-			const struct place *place = &mk->places[i];
-			if (place->state != (own ? OWN : REFUSED))
+			const struct decision *decision = &mk->decisions[i];
+			if (decision->state != (own ? OWN : REFUSED))
 				continue;
 			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &(struct fstab_line){
-				.mount = place_mount(mk, i), .why = place->why,
-				.beneath = place->onto_itself
-				           ? place_mount(mk, mk->tree->nodes[i].parent) : NULL,
-				.owner = place->owner, .boot = own && place->boot,
-				.target = place->target ? place->target : mk->in->d->targets[i],
-				.unnamed = !own && place->unnamed,
+				.mount = plan_mount(mk, i), .why = decision->why,
+				.beneath = decision->onto_itself
+				           ? plan_mount(mk, mk->tree->nodes[i].parent) : NULL,
+				.owner = decision->owner, .boot = own && decision->boot,
+				.target = decision->target ? decision->target
+				                           : mk->in->d->targets[i],
+				.unnamed = !own && decision->unnamed,
 				.hidden = mk->tree->nodes[i].states & 1u << MT_HIDDEN});
 		}
 	}
@@ -352,19 +353,19 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		line.why = "zram is set up at boot, with a new UUID each time";
 		line.owner = "unit";
 		fate = FSTAB_OWN;
-	} else if ((line.owner = place_unit(&in->facts, swap->name)) != NULL) {
+	} else if ((line.owner = plan_unit_owner(&in->facts, swap->name)) != NULL) {
 		line.why = "mounted by its own unit";
 		fate = FSTAB_OWN;
 	} else if (swap->deleted) {
 		line.why = "its file was removed, or cannot be reached";
 		fate = FSTAB_COMMENT;
 	} else if (swap->file) {
-		line.source = place_below(in, swap->name);
+		line.source = plan_path(in, swap->name);
 		if (!line.source) {
 			line.source = swap->name;
 			line.why = "its file lies outside ROOT";
 			fate = FSTAB_OWN;
-		} else if (place_needs_path(mk, MT_NONE, line.source, "its file", NULL, &line)
+		} else if (plan_needs_path(mk, MT_NONE, line.source, "its file", NULL, &line)
 		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
@@ -413,11 +414,11 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		.lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines))};
 	struct maker mk = {
 		.in = in, .plan = plan, .tree = tree,
-		.places = calloc(tree->count + 1, sizeof(struct place)),
+		.decisions = calloc(tree->count + 1, sizeof(struct decision)),
 	};
-	mk.failed = !mk.places || !plan->lines;
+	mk.failed = !mk.decisions || !plan->lines;
 	if (!mk.failed)
-		place_classify(&mk);
+		plan_classify(&mk);
 	if (!mk.failed) {
 		decide_all(&mk);
 		add_netdev(&mk);
@@ -437,7 +438,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	map64_destroy(&mk.hidden);
 	map64_destroy(&mk.by_root);
 	map64_destroy(&mk.primary);
-	free(mk.places);
+	free(mk.decisions);
 	if (failed)
 		errno = ENOMEM;
 	return failed ? -1 : 0;

@@ -22,13 +22,13 @@
 /** How far the decision on a mount is; ELSEWHERE: not below ROOT. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
-/** What the plan knows of a node of the discovery. */
-struct place {
+/** The decision on a node of the discovery, and what the plan knows of it. */
+struct decision {
 	const char *target;      /* from ROOT; NULL: not below it, or no name */
 	uint8_t state;           /* enum state */
 	bool visible;            /* below ROOT, and its path leads to it, or to binds of it onto
 	                            itself */
-	bool onto_itself;        /* such a bind: place_base() has the line */
+	bool onto_itself;        /* such a bind: plan_stack_base() has the line */
 	bool boot;               /* OWN, and mounted when the fstab is read */
 	bool bind;
 	bool automount;          /* by an automount unit of the fstab */
@@ -43,7 +43,7 @@ struct maker {
 	const struct fstab_input *in;
 	struct fstab_plan *plan;
 	const struct mtree *tree;
-	struct place *places;
+	struct decision *decisions;
 	struct pathmap by_name;    /* target -> the visible nodes, the first one last */
 	struct pathmap by_hidden;  /* the same, not visible */
 	struct map64 hidden;     /* device -> the first of its nodes that are not visible */
@@ -56,18 +56,18 @@ struct maker {
 };
 
 /** The mount of a node. */
-static inline const struct mount *place_mount(const struct maker *mk, uint32_t node)
+static inline const struct mount *plan_mount(const struct maker *mk, uint32_t node)
 {
 	return mk->tree->nodes[node].mount;
 }
 
 /** The type and root of a mount, never NULL. */
-static inline const char *place_type(const struct mount *mount)
+static inline const char *plan_type(const struct mount *mount)
 {
 	return mount->fstype ? mount->fstype : "";
 }
 
-static inline const char *place_root(const struct mount *mount)
+static inline const char *plan_root(const struct mount *mount)
 {
 	return mount->root ? mount->root : "/";
 }
@@ -83,26 +83,26 @@ __attribute__((format(printf, 3, 4)))
 enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...);
 
 /** A path of the discovery from ROOT; NULL: not below it. */
-const char *place_below(const struct fstab_input *in, const char *name);
+const char *plan_path(const struct fstab_input *in, const char *name);
 
 /** The lowest mount of the stack that a node is in if all show the same directory: a line of the
     mount point makes that one.  @node  MT_NONE gives MT_NONE. */
-uint32_t place_base(const struct maker *mk, uint32_t node);
+uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
 /** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
-uint32_t place_holder(const struct maker *mk, const char *path);
+uint32_t plan_holder(const struct maker *mk, const char *path);
 
 /** Whether the file system can be written to, and this mount of it cannot. */
-bool place_is_ro_view(const struct mount *mount);
+bool plan_is_ro_view(const struct mount *mount);
 
 /** Whether what is below a mount is lost at a shutdown. */
-bool place_is_volatile(const struct maker *mk, uint32_t node);
+bool plan_is_volatile(const struct maker *mk, uint32_t node);
 
 /** Whether a mount exists when one that needs it is mounted: LINE; else what it waits for. */
-enum state place_available(const struct maker *mk, uint32_t node);
+enum state plan_available(const struct maker *mk, uint32_t node);
 
 /** What a mount that is not available has or lacks: "has no line". */
-const char *place_lack(enum state state);
+const char *plan_lack(enum state state);
 
 /** Find the mount that a file or directory lies in.
     @i     The node that needs it, which may cover it: an overlay of the directory that it is
@@ -111,34 +111,34 @@ const char *place_lack(enum state state);
     @what  "its image", for the reason.
     @node [out]  The mount; or NULL.
     @return LINE, WAITING or REFUSED. */
-enum state place_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
-                            uint32_t *node, struct fstab_line *line);
+enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
+                           uint32_t *node, struct fstab_line *line);
 
 /** Find the mount that a node is mounted on.  @return also OWN: the system may mount it. */
-enum state place_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
+enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
 
 /** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
-bool place_wants_mkdir(const struct maker *mk, uint32_t i);
+bool plan_wants_mkdir(const struct maker *mk, uint32_t i);
 
 /** Find where the source of a bind is visible: in a mount of the same file system, of its root or
     of a directory above; the higher ones first, since those are mounts of it rather than binds.
     @line      Gets the source, or the reason why it has none.
     @in [out]  The mount that the source lies in.
     @return LINE, WAITING or REFUSED. */
-enum state bind_find(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
+enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
 
 /** Why a bind would not be writable: no line mounts its file system writable and shows it read-only
     elsewhere.  NULL: it would be. */
-const char *bind_writes_refused(struct maker *mk, uint32_t i);
+const char *plan_bind_fault(struct maker *mk, uint32_t i);
 
 /* classify.c */
 
-/** Find out what each mount is: all members of its place but `unnamed`; and make the indexes. */
-void place_classify(struct maker *mk);
+/** Find out what each mount is: all members of its decision but `unnamed`; and make the indexes. */
+void plan_classify(struct maker *mk);
 
 /** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
     known. */
-const char *place_unit(const struct fstab_facts *facts, const char *target);
+const char *plan_unit_owner(const struct fstab_facts *facts, const char *target);
 
 /* own.c */
 
@@ -157,8 +157,8 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
                                   bool all, bool user);
 
 /** Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE,
-    by "user=NAME" in utab, by a place below /run/user/UID.  Its source, and the type of FUSE, are
-    text of that user's choice then.  In a user namespace, the ID is that of the namespace.
+    by "user=NAME" in utab, by a mount point below /run/user/UID.  Its source, and the type of FUSE,
+    are text of that user's choice then.  In a user namespace, the ID is that of the namespace.
     @target  From ROOT.
     @kept  host_utab_options()
     @user  Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE

@@ -157,7 +157,7 @@ bool fstab_is_tag(const char *source)
 
 const char *source_type_fault(struct maker *mk, const struct mount *mount)
 {
-	const char *fstype = place_type(mount);
+	const char *fstype = plan_type(mount);
 	if (fsopt_type_in(fstype, "aufs unionfs"))
 		return "only the kernel knows its branches";
 	if (strcmp(fstype, "ecryptfs") == 0)
@@ -176,7 +176,7 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 	const char *source = mount->source && *mount->source ? mount->source : "none";
 	unsigned flags = fstype_flags(mount->fstype);
 	/* For a plain name systemd would wait for a device of that name. */
-	bool name = flags & FST_PSEUDO || strcmp(place_type(mount), "overlay") == 0;
+	bool name = flags & FST_PSEUDO || strcmp(plan_type(mount), "overlay") == 0;
 	if (name && (*source == '-' || fstab_is_tag(source) || strncmp(source, "/dev/", 5) == 0))
 		source = mount->fstype;
 	else if (fstab_is_tag(source))
