@@ -36,7 +36,7 @@ struct audit {
 	unsigned misses;         /* searches for a misspelling so far */
 	unsigned looks;          /* searches for options among live mounts or in a first line */
 	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
-	signed char unit_dirs[2]; /* whether those of judge_unit() exist: 1, -1; 0: not looked at */
+	signed char unit_dirs[2]; /* whether those of check_unit() exist: 1, -1; 0: not looked at */
 	signed char container;   /* audit_is_contained() */
 	const char *refused, *option;   /* of the current option: see struct audit_finding */
 };

@@ -149,7 +149,7 @@ static const char *lacking(struct compare *c, const char *list, const char *othe
 	return audit_take(c->report, &out);
 }
 
-static void judge_pair(struct compare *c, const struct audit_base_entry *old,
+static void check_pair(struct compare *c, const struct audit_base_entry *old,
                        const struct audit_base_entry *now)
 {
 	int source = now->kind == BASE_SWAP ? 1 : same_source(old, now);
@@ -178,7 +178,7 @@ static void judge_pair(struct compare *c, const struct audit_base_entry *old,
 	                          differs && options ? ", " : "", options ? "options" : ""));
 }
 
-static void judge_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came)
+static void check_unpaired(struct compare *c, const struct audit_base_entry *entry, bool came)
 {
 	const char *state = entry->kind == BASE_SWAP ? "in use" : "mounted";
 	const char *none = audit_format(c->report, "not %s", state), *is = shown(c, entry);
@@ -212,9 +212,9 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 		if (audit_baseline_owner(entry->owner) & left_out)
 			continue;
 		if (entry->pair)
-			judge_pair(&c, entry->pair, entry);
+			check_pair(&c, entry->pair, entry);
 		else
-			judge_unpaired(&c, entry, true);
+			check_unpaired(&c, entry, true);
 	}
 	for (size_t i = 0; !report->failed && i < old->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &old->mounts.entries[i];
@@ -223,7 +223,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 		if (booting)
 			audit_not_checked(report, BASE_WENT);
 		else
-			judge_unpaired(&c, entry, false);
+			check_unpaired(&c, entry, false);
 	}
 	report->failed |= c.when.failed;
 	strbuf_destroy(&c.when);

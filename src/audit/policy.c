@@ -116,7 +116,7 @@ static const char *shown(struct audit_report *report, struct strbuf *options)
 	       : options->len ? strbuf_str(options) : NULL;
 }
 
-static void judge_options(struct audit_report *report, const struct audit_row *row,
+static void check_options(struct audit_report *report, const struct audit_row *row,
                           const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
@@ -148,7 +148,7 @@ static void judge_options(struct audit_report *report, const struct audit_row *r
 	strbuf_destroy(&mounted);
 }
 
-static void judge_propagation(struct audit_report *report, const struct audit_row *row,
+static void check_propagation(struct audit_report *report, const struct audit_row *row,
                               const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
@@ -191,11 +191,11 @@ int audit_policy(const struct audit_policy_input *in, struct audit_report *repor
 		const struct mount *m = in->d->tree.nodes[node].mount;
 		bool trigger = fstype_flags(m->fstype) & FST_AUTOFS;
 		if (m->vfs_opts && m->fs_opts && !trigger)
-			judge_options(report, row, m);
+			check_options(report, row, m);
 		else
 			audit_not_checked(report, POLICY_OPTION);
 		if (in->d->table->fields & MF_PROPAGATION && !trigger)
-			judge_propagation(report, row, m);
+			check_propagation(report, row, m);
 		else
 			audit_not_checked(report, MNT_PROPAGATION);
 	}

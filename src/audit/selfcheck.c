@@ -71,28 +71,28 @@ static void report_unchecked(struct selfcheck *check, audit_set not_checked)
 }
 
 /** A text and its findings. */
-struct judged {
+struct checked {
 	struct fstab_file *file;
 	struct audit_report report;
 };
 
 /** Parse and audit a text.  @return 0, or -1 (ENOMEM). */
-static int judge_text(const struct selfcheck_input *in, const char *text, size_t len,
-                      struct judged *judged)
+static int check_text(const struct selfcheck_input *in, const char *text, size_t len,
+                      struct checked *checked)
 {
-	*judged = (struct judged){.file = fstab_parse(len ? text : "", len)};
-	return judged->file
-	               ? audit_fstab(&(struct audit_input){judged->file, &in->live->facts,
+	*checked = (struct checked){.file = fstab_parse(len ? text : "", len)};
+	return checked->file
+	               ? audit_fstab(&(struct audit_input){checked->file, &in->live->facts,
 	                                                   in->live->d},
-	                             &judged->report)
+	                             &checked->report)
 	               : -1;
 }
 
-static void judged_destroy(struct judged *judged)
+static void checked_destroy(struct checked *checked)
 {
 	int error = errno;
-	audit_report_destroy(&judged->report);
-	fstab_file_free(judged->file);
+	audit_report_destroy(&checked->report);
+	fstab_file_free(checked->file);
 	errno = error;
 }
 
@@ -100,16 +100,16 @@ static void judged_destroy(struct judged *judged)
     nothing.
     @return 0, or -1. */
 static int compare(struct selfcheck *check, const struct selfcheck_input *in,
-                   const struct judged *judged, struct reproduction *got)
+                   const struct checked *checked, struct reproduction *got)
 {
-	size_t lines = judged->file->count;
+	size_t lines = checked->file->count;
 	const char **refused = calloc(lines + 1, sizeof(*refused)),
 		   **missing = calloc(lines + 1, sizeof(*missing));
 	int rc = -1;
 	if (!refused || !missing)
 		goto out;
-	for (size_t i = 0; i < judged->report.count; ++i) {
-		const struct audit_finding *finding = &judged->report.findings[i];
+	for (size_t i = 0; i < checked->report.count; ++i) {
+		const struct audit_finding *finding = &checked->report.findings[i];
 		enum audit_code code = finding->code;
 		if (finding->file || finding->line == 0 || finding->line > lines)
 			continue;
@@ -122,7 +122,7 @@ static int compare(struct selfcheck *check, const struct selfcheck_input *in,
 				keep(check, finding->actual ? "%s (%s)" : "%s", finding->message,
 			             finding->actual);
 	}
-	rc = reproduce(&(struct reproduce_input){judged->file, in->match, refused, missing}, got);
+	rc = reproduce(&(struct reproduce_input){checked->file, in->match, refused, missing}, got);
 out:;
 	int error = errno;
 	free(refused);
@@ -135,7 +135,7 @@ out:;
 struct lost {
 	struct selfcheck *check;
 	const struct selfcheck_input *in;
-	struct judged *old;
+	struct checked *old;
 	const struct reproduction *new_got;
 	struct map64 same[2];    /* hash of a target -> its item, of old and new */
 	bool read, failed;       /* ENOMEM */
@@ -174,12 +174,12 @@ static bool is_lost(void *arg, const char *path)
 
 /** Report the boot risks that only the new text has. */
 static int report_risks(struct selfcheck *check, const struct selfcheck_input *in,
-                        struct judged *new, const struct reproduction *got)
+                        struct checked *new, const struct reproduction *got)
 {
-	struct judged old;
+	struct checked old;
 	struct lost lost = {.check = check, .in = in, .old = &old, .new_got = got};
 	int rc = -1;
-	if (judge_text(in, in->old, in->old_len, &old) != 0)
+	if (check_text(in, in->old, in->old_len, &old) != 0)
 		goto out;
 	if (audit_compare(old.file, new->file, &new->report, is_lost, &lost) != 0)
 		goto out;
@@ -208,7 +208,7 @@ out:;
 	int error = errno;
 	map64_destroy(&lost.same[0]);
 	map64_destroy(&lost.same[1]);
-	judged_destroy(&old);
+	checked_destroy(&old);
 	errno = error;
 	return rc;
 }
@@ -217,9 +217,9 @@ int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 {
 	*check = (struct selfcheck){.summary = ""};
 	struct reproduction got = {0};
-	struct judged new;
+	struct checked new;
 	int rc = -1;
-	if (judge_text(in, in->new, in->len, &new) != 0 || compare(check, in, &new, &got) != 0)
+	if (check_text(in, in->new, in->len, &new) != 0 || compare(check, in, &new, &got) != 0)
 		goto out;
 	check->notes = calloc(got.count + 5, sizeof(*check->notes));
 	if (!check->notes)
@@ -233,7 +233,7 @@ int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 out:;
 	int error = errno;
 	reproduction_destroy(&got);
-	judged_destroy(&new);
+	checked_destroy(&new);
 	errno = error;
 	return rc;
 }

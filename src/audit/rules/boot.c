@@ -122,7 +122,7 @@ static const struct mount *mounted_root(const struct audit_live *in, struct fsta
 	return NULL;
 }
 
-static void judge_root(const struct audit_live *in, struct audit_report *report, const char *root)
+static void check_root(const struct audit_live *in, struct audit_report *report, const char *root)
 {
 	struct fstab_device named = {0}, live, lined;
 	struct audit_finding at = {.target = "/", .owner = "initrd"};
@@ -190,7 +190,7 @@ static const char *other_swap(const struct audit_live *in, const struct fstab_de
 	return found;
 }
 
-static void judge_resume(const struct audit_live *in, struct audit_report *report,
+static void check_resume(const struct audit_live *in, struct audit_report *report,
                          const char *resume)
 {
 	static const char hint[] = "set it to a device of swapon --show or remove it, and rebuild "
@@ -223,9 +223,9 @@ void audit_boot(const struct audit_live *in, struct audit_report *report)
 	const char *root = in->cmdline ? parameter(in, report, "root") : NULL;
 	const char *resume = in->cmdline ? parameter(in, report, "resume") : NULL;
 	if (root && *root)
-		judge_root(in, report, root);
+		check_root(in, report, root);
 	else
 		audit_not_checked(report, BOOT_ROOT);
 	if (resume && *resume && strcmp(resume, "none") != 0 && !parameter(in, report, "noresume"))
-		judge_resume(in, report, resume);
+		check_resume(in, report, resume);
 }

@@ -130,8 +130,8 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 	return NULL;
 }
 
-/** Judge a device that each boot overwrites, for a swap space or /tmp. */
-static void judge_overwritten(struct crypttab *tab, const struct crypt *crypt,
+/** Check a device that each boot overwrites, for a swap space or /tmp. */
+static void check_overwritten(struct crypttab *tab, const struct crypt *crypt,
                               const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
@@ -158,7 +158,7 @@ static void judge_overwritten(struct crypttab *tab, const struct crypt *crypt,
 }
 
 /** Report a device without a LUKS header, unless an option names another type. */
-static void judge_type(struct crypttab *tab, const struct crypt *crypt,
+static void check_type(struct crypttab *tab, const struct crypt *crypt,
                        const struct fstab_device *device)
 {
 	static const char *const others[] = {
@@ -178,7 +178,7 @@ static void judge_type(struct crypttab *tab, const struct crypt *crypt,
 }
 
 /** Report a device that another line also has: opening it a second time fails. */
-static void judge_shared(struct crypttab *tab, const struct crypt *crypt,
+static void check_shared(struct crypttab *tab, const struct crypt *crypt,
                          const struct fstab_device *device)
 {
 	/* Mappings of parts of a device differ by offset. */
@@ -219,7 +219,7 @@ static void report_missing(struct crypttab *tab, const struct crypt *crypt, cons
 			     "its device does not exist");
 }
 
-static void judge_device(struct crypttab *tab, const struct crypt *crypt)
+static void check_device(struct crypttab *tab, const struct crypt *crypt)
 {
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *source = audit_unquoted(tab->report, crypt->field[DEVICE]);
@@ -239,15 +239,15 @@ static void judge_device(struct crypttab *tab, const struct crypt *crypt)
 			     "give the copy a new one: cryptsetup luksUUID --uuid",
 			     "more than one device has this identifier");
 	else if (has_option(crypt, "swap") || has_option(crypt, "tmp"))
-		judge_overwritten(tab, crypt, source, &device);
+		check_overwritten(tab, crypt, source, &device);
 	else if (!crypt->typo)
-		judge_type(tab, crypt, &device);
+		check_type(tab, crypt, &device);
 	if (n == 1)
-		judge_shared(tab, crypt, &device);
+		check_shared(tab, crypt, &device);
 }
 
 /** Report misspelled options. */
-static void judge_options(struct crypttab *tab, struct crypt *crypt)
+static void check_options(struct crypttab *tab, struct crypt *crypt)
 {
 	for (uint32_t i = 0; i < crypt->nopts; ++i) {
 		const char *name = crypt->opts[i].name, *found = NULL;
@@ -267,7 +267,7 @@ static void judge_options(struct crypttab *tab, struct crypt *crypt)
 	}
 }
 
-static void judge_key(struct crypttab *tab, const struct crypt *crypt)
+static void check_key(struct crypttab *tab, const struct crypt *crypt)
 {
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY];
@@ -354,9 +354,9 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 	return false;
 }
 
-/** Judge an fstab line whose mapping has no line.
+/** Check an fstab line whose mapping has no line.
     @return whether the mapping was searched for. */
-static bool judge_wanted(struct crypttab *tab, const struct fstab_entry *line)
+static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
 	if (!name || !*name || strlen(name) > NEAR_BYTES || line->noauto || line->root
@@ -393,7 +393,7 @@ static bool judge_wanted(struct crypttab *tab, const struct fstab_entry *line)
 	return true;
 }
 
-static void judge_line(struct crypttab *tab, struct crypt *crypt)
+static void check_line(struct crypttab *tab, struct crypt *crypt)
 {
 	uint64_t key = map64_text(crypt->field[NAME]);
 	bool needed = map64_get(&tab->needed, key) != MAP64_NONE;
@@ -408,14 +408,14 @@ static void judge_line(struct crypttab *tab, struct crypt *crypt)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING, "one line",
 			     audit_format(tab->report, "line %u as well", first),
 			     "remove one, or rename it", "two lines have this name");
-	judge_options(tab, crypt);
+	check_options(tab, crypt);
 	if (crypt->field[DEVICE])
-		judge_device(tab, crypt);
+		check_device(tab, crypt);
 	else
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "name device key options", crypt->field[NAME],
 			     "give the device, as UUID=...", "the line has no device");
-	judge_key(tab, crypt);
+	check_key(tab, crypt);
 	if (crypt->more)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING,
 			     "name device key options", crypt->field[OPTIONS],
@@ -439,13 +439,13 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 		struct crypt crypt = {.at.line = ++number};
 		if (read_line(&tab, at, n, &crypt)) {
 			read_options(&tab, crypt.field[OPTIONS], &crypt.opts, &crypt.nopts);
-			judge_line(&tab, &crypt);
+			check_line(&tab, &crypt);
 		}
 		at += n + (at[n] == '\n');
 	}
 	for (size_t i = 0; in->facts->devices && i < in->file->count
 	     && wanted < WANTED_MAX && !report->failed; ++i)
-		wanted += judge_wanted(&tab, &in->file->entries[i]);
+		wanted += check_wanted(&tab, &in->file->entries[i]);
 	map64_destroy(&tab.names);
 	map64_destroy(&tab.needed);
 	map64_destroy(&tab.devices);

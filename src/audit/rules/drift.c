@@ -4,7 +4,7 @@
  *
  *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
  *
- * Differences become findings, and lines without a mount are judged.  Not reported are mounts of
+ * Differences become findings, and lines without a mount are checked.  Not reported are mounts of
  * systemd, automounters and containers, lines with noauto, untriggered automounts, and devices that
  * may be missing.
  */
@@ -155,8 +155,8 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 	                     "--merge", word, "--diff", NULL);
 }
 
-/** Judge a mount or swap space without a line, if fstab can express it. */
-static void judge_without_line(struct drift *drift, const struct fstab_line *live)
+/** Check a mount or swap space without a line, if fstab can express it. */
+static void check_without_line(struct drift *drift, const struct fstab_line *live)
 {
 	/* If the fstab has no line at all, another program mounts, such as a container engine. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
@@ -175,8 +175,8 @@ static bool is_skipped(const struct drift *drift, const char *target)
 	return fstab_is_skipped(target) && audit_has_systemd(drift->in->facts);
 }
 
-/** Judge a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
-static void judge_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
+/** Check a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
+static void check_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
 	const char *name = drift_live_name(drift, live, NULL);
 	bool kernels = live->mount && live->target && !live->hidden
@@ -204,23 +204,23 @@ static void judge_inexpressible(struct drift *drift, const struct fstab_line *li
 			                     "%s", why ? why : "?");
 }
 
-/** Judge a line whose mount has names that its server chose. */
-static void judge_served(struct drift *drift, const struct fstab_entry *line,
+/** Check a line whose mount has names that its server chose. */
+static void check_served(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
 	audit_not_checked(drift->report, DRIFT_TYPE);
-	drift_judge_unknown(drift, line, live);
+	drift_check_unknown(drift, line, live);
 }
 
-/** Judge a line if another source is mounted on its mount point. */
-static void judge_source(struct drift *drift, const struct fstab_entry *line,
+/** Check a line if another source is mounted on its mount point. */
+static void check_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
 	const char *source = line->source, *fstype = line->fstype;
 	size_t cause = drift->cause[line->number - 1];
 	bool served = is_of_server(line, live);
 	if (served)
-		judge_served(drift, line, live);
+		check_served(drift, line, live);
 	bool same = live->mount && live->mount->source
 	            && !shown_type(fstype, live->mount->fstype)
 	            && (strcmp(source, live->mount->source) == 0
@@ -241,26 +241,26 @@ static void judge_source(struct drift *drift, const struct fstab_entry *line,
 }
 
 /** Report a difference between a line and its mount. */
-static void judge_difference(struct drift *drift, const struct fstab_difference *difference)
+static void check_difference(struct drift *drift, const struct fstab_difference *difference)
 {
 	const struct fstab_line *live = difference->live;
 	const struct fstab_entry *line = difference->line;
 	switch (difference->kind) {
 	case FSTAB_DIFFER_MISSING:
-		judge_without_line(drift, live);
+		check_without_line(drift, live);
 		break;
 	case FSTAB_DIFFER_NO_LINE:
-		judge_inexpressible(drift, live, difference->actual);
+		check_inexpressible(drift, live, difference->actual);
 		break;
 	case FSTAB_DIFFER_SOURCE:
-		judge_source(drift, line, live);
+		check_source(drift, line, live);
 		break;
 	case FSTAB_DIFFER_OPTIONS:
 		drift_report_options(drift, line, live, difference->actual);
 		/* A file system with an error is read-only, whatever else differs. */
 		if (live->mount && live->mount->vfs_opts
 		    && !shown_mount_readonly(live->mount))
-			drift_judge_readonly(drift, line, live);
+			drift_check_readonly(drift, line, live);
 		break;
 	case FSTAB_DIFFER_ELSEWHERE:
 		drift_report(drift, DRIFT_NOT_MOUNTED, line, NULL, AUDIT_WARNING, "mounted",
@@ -275,8 +275,8 @@ static void judge_difference(struct drift *drift, const struct fstab_difference 
 	}
 }
 
-/** Judge a line without a matching mount, if its mount point has another mount. */
-static void judge_other(struct drift *drift, const struct fstab_entry *line,
+/** Check a line without a matching mount, if its mount point has another mount. */
+static void check_other(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
 	const char *fstype = line->fstype;
@@ -285,7 +285,7 @@ static void judge_other(struct drift *drift, const struct fstab_entry *line,
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
 	             || is_of_server(line, live);
 	if (!idle && alike)
-		drift_judge_unknown(drift, line, live);
+		drift_check_unknown(drift, line, live);
 	const char *hint = is_skipped(drift, live->target)
 		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
 	/* A mount of an unknown owner on top of the line's mount is reported by itself. */
@@ -295,8 +295,8 @@ static void judge_other(struct drift *drift, const struct fstab_entry *line,
 			     "the system mounted another type than the line says");
 }
 
-/** Judge a line without a matching mount. */
-static void judge_line(struct drift *drift, const struct fstab_entry *line)
+/** Check a line without a matching mount. */
+static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
 	bool swap = line->swap, automount = line->automount;
@@ -305,7 +305,7 @@ static void judge_line(struct drift *drift, const struct fstab_entry *line)
 		return;
 	const struct fstab_line *live = swap ? NULL : drift_live_at(drift, target);
 	if (live) {
-		judge_other(drift, line, live);
+		check_other(drift, line, live);
 		return;
 	}
 	bool skipped = !swap && is_skipped(drift, target);
@@ -368,7 +368,7 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		index_all(&drift);
 	}
 	for (size_t i = 0; i < in->match->count && !report->failed; ++i)
-		judge_difference(&drift, &in->match->differences[i]);
+		check_difference(&drift, &in->match->differences[i]);
 	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
 		const struct fstab_entry *line = &in->file->entries[i];
 		if (!fstab_is_entry(line) || drift.reported[i])
@@ -377,11 +377,11 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		const char *source = line->source;
 		if (of && of->mount && of->mount->source && is_of_server(line, of)
 		    && strcmp(source, of->mount->source) != 0)
-			judge_served(&drift, line, of);
+			check_served(&drift, line, of);
 		else if (of)
-			drift_judge_how(&drift, line, of);
+			drift_check_how(&drift, line, of);
 		else
-			judge_line(&drift, line);
+			check_line(&drift, line);
 	}
 	if (!report->failed && !drift_find_left_out(&drift))
 		report->failed = true;

@@ -19,7 +19,7 @@ struct drift {
 	struct map64 lined;       /* mount -> the index of its line */
 	struct map64 flipped;     /* superblock -> the line whose finding reports it as read-only */
 	struct map64 named;       /* devices with a mounted subvolume that a line names */
-	bool *reported;           /* for each line: its mount has been judged */
+	bool *reported;           /* for each line: its mount has been checked */
 	size_t *cause;            /* for each line: the number, from 1, of the finding that its
 	                             source is missing; 0: none */
 	bool any;                 /* the fstab has a line of a mount or swap space */
@@ -67,17 +67,17 @@ const struct fstab_line *drift_live_at(const struct drift *drift, const char *ta
 void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ);
 
-/** Judge a line whose mount or file system is unexpectedly read-only. */
-void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
+/** Check a line whose mount or file system is unexpectedly read-only. */
+void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
 /** Compare a matched line with its mount.  If the plan has no line for the mount, only options that
     the fstab line names are compared: others may come from the system or a server. */
-void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
+void drift_check_how(struct drift *drift, const struct fstab_entry *line,
                      const struct fstab_line *live);
 
-/** Judge a line that possibly belongs to a mount. */
-void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
+/** Check a line that possibly belongs to a mount. */
+void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 
 /** Report each recursive bind and each mount that the bind should have copied but did not: a mount

@@ -152,7 +152,7 @@ static bool binds_readonly(const struct drift *drift, const struct fstab_entry *
 	return of != MAP64_NONE && !audit_line_ignores(drift->report, of + 1, DRIFT_READONLY);
 }
 
-void drift_judge_readonly(struct drift *drift, const struct fstab_entry *line,
+void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -196,7 +196,7 @@ static long priority_of(const struct fstab_entry *line)
 }
 
 /** Compare the priority of a swap space with that of its line. */
-static void judge_priority(struct drift *drift, const struct fstab_entry *line,
+static void check_priority(struct drift *drift, const struct fstab_entry *line,
                            const struct fstab_line *live)
 {
 	struct fstab_entry planned;
@@ -232,8 +232,8 @@ static bool is_first_of(const struct drift *drift, const struct fstab_entry *lin
 	return true;
 }
 
-/** Judge a line with options that its mount lacks, although the kernel always shows them. */
-static void judge_lacks(struct drift *drift, const struct fstab_entry *line,
+/** Check a line with options that its mount lacks, although the kernel always shows them. */
+static void check_lacks(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
 	const char *options = fstab_match_entry(drift->in->match, line)->options;
@@ -268,15 +268,15 @@ static const char *older_nfs(const char *fstype, const struct mount *m, size_t *
 	return vers && *n > 5 && vers[5] < '4' ? vers : NULL;
 }
 
-void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
+void drift_check_how(struct drift *drift, const struct fstab_entry *line,
                      const struct fstab_line *live)
 {
 	const char *options = fstab_match_entry(drift->in->match, line)->options,
 	           *fstype = line->fstype;
 	const struct mount *m = live->mount;
 	if (live->swap)
-		judge_priority(drift, line, live);
-	drift_judge_readonly(drift, line, live);
+		check_priority(drift, line, live);
+	drift_check_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
 	/* The options of a layered root are not those of its line. */
@@ -294,17 +294,17 @@ void drift_judge_how(struct drift *drift, const struct fstab_entry *line,
 	if (differ.len)
 		drift_report_options(drift, line, live, strbuf_str(&differ));
 	else
-		judge_lacks(drift, line, live);
+		check_lacks(drift, line, live);
 	drift->report->failed |= differ.failed;
 	strbuf_destroy(&differ);
 }
 
-void drift_judge_unknown(struct drift *drift, const struct fstab_entry *line,
+void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
 	if (live->fate != FSTAB_OWN) {
 		audit_not_checked(drift->report, DRIFT_SOURCE);
 		audit_not_checked(drift->report, DRIFT_OPTIONS);
 	}
-	drift_judge_how(drift, line, live);
+	drift_check_how(drift, line, live);
 }

@@ -16,7 +16,7 @@
 
 enum { OVERFLOW_UID = 65534 };
 
-static void judge_mtab(const struct audit_live *in, struct audit_report *report)
+static void check_mtab(const struct audit_live *in, struct audit_report *report)
 {
 	static const char hint[] = "ln -sfn ../proc/self/mounts /etc/mtab; getmnt recover --diff "
 	                           "shows the right contents";
@@ -47,7 +47,7 @@ static void judge_mtab(const struct audit_live *in, struct audit_report *report)
 			     "has invalid lines");
 }
 
-static void judge_mode(const struct audit_live *in, struct audit_report *report)
+static void check_mode(const struct audit_live *in, struct audit_report *report)
 {
 	/* In a user namespace that does not map the owner, the owner is unknown. */
 	if (!in->fstab_seen || in->fstab_uid == OVERFLOW_UID)
@@ -129,7 +129,7 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 }
 
 /** Report each superblock with an error once, unless DRIFT-READONLY reports it for a line. */
-static void judge_flips(const struct audit_live *in, struct audit_report *report)
+static void check_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
 	struct pathmap reported = {0};
@@ -164,7 +164,7 @@ static void judge_flips(const struct audit_live *in, struct audit_report *report
 	map64_destroy(&seen);
 }
 
-static void judge_errors(const struct audit_live *in, struct audit_report *report)
+static void check_errors(const struct audit_live *in, struct audit_report *report)
 {
 	if (in->errors->unknown)
 		audit_not_checked(report, FS_ERRORS);
@@ -197,10 +197,10 @@ static void judge_errors(const struct audit_live *in, struct audit_report *repor
 
 int audit_host(const struct audit_live *in, struct audit_report *report)
 {
-	judge_mtab(in, report);
-	judge_mode(in, report);
-	judge_errors(in, report);
-	judge_flips(in, report);
+	check_mtab(in, report);
+	check_mode(in, report);
+	check_errors(in, report);
+	check_flips(in, report);
 	audit_boot(in, report);
 	audit_crypttab(in, report);
 	return audit_finish(report);

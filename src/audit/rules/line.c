@@ -24,8 +24,8 @@ static bool has_stray_backslash(const struct tabline_field *field)
 	return false;
 }
 
-/** Judge invisible bytes: control characters and line ends of other systems. */
-static void judge_bytes(struct audit *audit, const struct fstab_entry *entry)
+/** Check invisible bytes: control characters and line ends of other systems. */
+static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	bool cr = line->size == line->n + 2, last = cr && !line->fields[TABLINE_FREQ].raw,
@@ -102,7 +102,7 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 
 /** Report paths that systemd's generator cannot write to a unit file: its parser removes blanks at
     the end of a value, ends it at a newline, and joins lines at a backslash. */
-static void judge_unit_text(struct audit *audit, const struct fstab_entry *entry)
+static void check_unit_text(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *const paths[] = {entry->path, *entry->source == '/' ? entry->source : NULL};
 	for (size_t i = 0; i < 2; ++i) {
@@ -126,8 +126,8 @@ static void judge_unit_text(struct audit *audit, const struct fstab_entry *entry
 void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
-	judge_bytes(audit, entry);
-	judge_unit_text(audit, entry);
+	check_bytes(audit, entry);
+	check_unit_text(audit, entry);
 	static const char *const names[] = {"source", "mount point", "type"};
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {
 		const struct tabline_field *field = &line->fields[i];

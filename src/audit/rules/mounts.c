@@ -102,8 +102,8 @@ static void report_stacks(struct mounts_audit *mounts)
 	}
 }
 
-/** Judge a mount that another mount hides. */
-static void judge_hidden(struct mounts_audit *mounts, uint32_t node, const char *target,
+/** Check a mount that another mount hides. */
+static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char *target,
                          const struct fstab_line *line)
 {
 	const struct discovery *d = mounts->in->d;
@@ -137,7 +137,7 @@ static void judge_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 }
 
 /** Report a mount that does not answer, or only with errors; each superblock once. */
-static void judge_dead(struct mounts_audit *mounts, uint32_t node, const char *target,
+static void check_dead(struct mounts_audit *mounts, uint32_t node, const char *target,
                        const struct fstab_line *line)
 {
 	const struct discovery *d = mounts->in->d;
@@ -177,7 +177,7 @@ static void judge_dead(struct mounts_audit *mounts, uint32_t node, const char *t
 	}
 }
 
-static void judge_node(struct mounts_audit *mounts, uint32_t node)
+static void check_node(struct mounts_audit *mounts, uint32_t node)
 {
 	const struct discovery *d = mounts->in->d;
 	const struct mt_node *n = &d->tree.nodes[node];
@@ -198,14 +198,14 @@ static void judge_node(struct mounts_audit *mounts, uint32_t node)
 		return;
 	}
 	if (dead)
-		judge_dead(mounts, node, target, line);
+		check_dead(mounts, node, target, line);
 	struct audit_finding at = about(mounts, MNT_DELETED, target, line, NULL);
 	if (deleted)
 		audit_add_at(mounts->report, &at, MNT_DELETED, AUDIT_WARNING, NULL, n->mount->root,
 			     "unmount it, or bind the new directory",
 			     "the directory that it shows was removed");
 	if (hidden)
-		judge_hidden(mounts, node, target, line);
+		check_hidden(mounts, node, target, line);
 }
 
 static void report_count(struct mounts_audit *mounts, enum audit_code code, size_t count,
@@ -230,7 +230,7 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	}
 	for (uint32_t i = 0; i < tree->count && !report->failed; ++i) {
 		count += !tree->nodes[i].gone && !tree->nodes[i].made;
-		judge_node(&mounts, i);
+		check_node(&mounts, i);
 	}
 	report_stacks(&mounts);
 	report_count(&mounts, MNT_STALE, mounts.others_dead, "is dead", "are dead");

@@ -89,8 +89,8 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 	return false;
 }
 
-/** Judge the value of a known option. */
-static void judge_value(struct audit *audit, const struct fstab_entry *entry,
+/** Check the value of a known option. */
+static void check_value(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
@@ -121,8 +121,8 @@ static void report_typo(struct audit *audit, const struct fstab_entry *entry, un
 		       "unknown option \"%.*s\"", (int)o->nname, o->text);
 }
 
-/** Judge an unknown option by its form.  @return whether it is reported. */
-static bool judge_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
+/** Check an unknown option by its form.  @return whether it is reported. */
+static bool check_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
                        const struct opt *o)
 {
 	static const char *const almost[] = {"systemd.", "xsystemd.", "x.systemd.", "x_systemd."};
@@ -154,10 +154,10 @@ static bool judge_form(struct audit *audit, const struct fstab_entry *entry, boo
 	return true;
 }
 
-/** Judge an unknown option.
+/** Check an unknown option.
     @refused  The kernel refuses the mount: a bind passes no option to the file system, and
               swapon(8) ignores unknown ones. */
-static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
+static void check_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
                           bool refused, const struct opt *o)
 {
 	bool none = strcmp(entry->fstype, "none") == 0;
@@ -171,7 +171,7 @@ static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, 
 				       "kernel refuses the mount");
 		return;
 	}
-	if (judge_form(audit, entry, complete, o))
+	if (check_form(audit, entry, complete, o))
 		return;
 	const char *found = near_miss(audit, entry->fstype, o->text, o->nname, complete, none, &m);
 	if (found) {
@@ -188,15 +188,15 @@ static void judge_unknown(struct audit *audit, const struct fstab_entry *entry, 
 	}
 }
 
-/** Judge an option by itself. */
-static void judge_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
+/** Check an option by itself. */
+static void check_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
                          const struct opt *o)
 {
 	size_t m;
 	if (fsopt_is_general(o->text, o->nname)
 	    || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)
 	    || word_in(o->text, o->nname, fsopt_x_names)) {
-		judge_value(audit, entry, o);
+		check_value(audit, entry, o);
 	} else if (o->is_x) {
 		unsigned best = 3;
 		const char *found = NULL;
@@ -216,14 +216,14 @@ static void judge_option(struct audit *audit, const struct fstab_entry *entry, b
 		else if (refused)
 			audit->refused = "the line has an option without a name, which mount(8) "
 			                 "2.39 or later refuses";
-		judge_unknown(audit, entry, complete, refused, o);
+		check_unknown(audit, entry, complete, refused, o);
 		audit->option = audit->refused = NULL;
 	}
 }
 
 /** Report two options that contradict each other.
     @wins  The one that counts; NULL: the last. */
-static void judge_conflict(struct audit *audit, const struct fstab_entry *entry, const char *option,
+static void check_conflict(struct audit *audit, const struct fstab_entry *entry, const char *option,
                            const char *other, const char *wins)
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
@@ -238,7 +238,7 @@ static void judge_conflict(struct audit *audit, const struct fstab_entry *entry,
 
 /** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime the kernel takes the
     strongest; atime and others only take one of them back. */
-static void judge_flag(struct audit *audit, const struct fstab_entry *entry,
+static void check_flag(struct audit *audit, const struct fstab_entry *entry,
                        const struct vfs_option *mine)
 {
 	for (const struct vfs_option *other = vfs_options; other->name; ++other) {
@@ -248,13 +248,13 @@ static void judge_flag(struct audit *audit, const struct fstab_entry *entry,
 		bool ranked = mine->name == vfs_name(mine->flag, mine->value)
 		              && other->name == vfs_name(other->flag, other->value);
 		if (ranked || !atime)
-			judge_conflict(audit, entry, mine->name, other->name,
+			check_conflict(audit, entry, mine->name, other->name,
 			               !atime ? NULL : stronger ? mine->name : other->name);
 	}
 }
 
 /** Compare an option with the preceding ones. */
-static void judge_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
+static void check_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
                            uint32_t at)
 {
 	const struct opt *o = &entry->opts[at];
@@ -274,11 +274,11 @@ static void judge_repeated(struct audit *audit, const struct fstab_entry *entry,
 	}
 	const struct vfs_option *flag = vfs_option(o->text, o->n);
 	if (flag)
-		judge_flag(audit, entry, flag);
+		check_flag(audit, entry, flag);
 	for (size_t i = 0; fsopt_conflicts[i / 2][0]; ++i) {
 		const char *const *sides = fsopt_conflicts[i / 2];
 		if (word_is(o->text, o->n, sides[i % 2]))
-			judge_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
+			check_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
 	}
 	map64_remove(&audit->keys, hash);
 	audit->report->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
@@ -288,9 +288,9 @@ void audit_options(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool complete = fsopt_complete(entry->fstype);
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
-		judge_option(audit, entry, complete, &entry->opts[i]);
+		check_option(audit, entry, complete, &entry->opts[i]);
 		if (entry->nopts > 1)
-			judge_repeated(audit, entry, complete, i);
+			check_repeated(audit, entry, complete, i);
 	}
 	map64_destroy(&audit->keys);
 }

@@ -48,7 +48,7 @@ void audit_order_make(struct audit *audit)
 	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
 
-/** The order findings of an entry; entries must be judged in their order. */
+/** The order findings of an entry; entries must be checked in their order. */
 static const struct order_finding *findings_of(struct audit *audit, const struct fstab_entry *entry,
                                                size_t *count)
 {
@@ -256,8 +256,8 @@ static bool is_late_source(const struct order_finding *finding)
 static bool is_source_too(const struct order_finding *findings, size_t count,
                           const struct order_finding *branch)
 {
-	bool judged = branch->kind == ORDER_BRANCH && branch->fault != ORDER_LATE;
-	for (size_t i = 0; judged && i < count; ++i) {
+	bool checked = branch->kind == ORDER_BRANCH && branch->fault != ORDER_LATE;
+	for (size_t i = 0; checked && i < count; ++i) {
 		if (findings[i].kind == ORDER_SOURCE && findings[i].fault == branch->fault
 		    && findings[i].other == branch->other)
 			return true;

@@ -92,7 +92,7 @@ static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, cons
 }
 
 /** Compare a lower layer with another layer.  @return whether the kernel accepts both. */
-static bool judge_two(struct layers *layers, const struct layer *a, const struct layer *b)
+static bool check_two(struct layers *layers, const struct layer *a, const struct layer *b)
 {
 	struct audit *audit = layers->audit;
 	bool lower = is_lower(a) && is_lower(b), in = word_below(a->path, b->path),
@@ -114,7 +114,7 @@ static bool judge_two(struct layers *layers, const struct layer *a, const struct
 }
 
 /** Compare a directory that the kernel writes to with those of earlier lines. */
-static void judge_shared(struct layers *layers, const struct layer *layer)
+static void check_shared(struct layers *layers, const struct layer *layer)
 {
 	struct audit *audit = layers->audit;
 	uint32_t self = (uint32_t)(layers->entry - audit->entries);
@@ -148,7 +148,7 @@ static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 }
 
 /** Compare the directory that the kernel writes to with its work directory. */
-static void judge_upper(struct layers *layers, const char *upper, const char *work)
+static void check_upper(struct layers *layers, const char *upper, const char *work)
 {
 	struct audit *audit = layers->audit;
 	const char *both = audit_format(audit->report, "upperdir=%s,workdir=%s", upper, work);
@@ -166,7 +166,7 @@ static void judge_upper(struct layers *layers, const char *upper, const char *wo
 }
 
 /** Report options that the kernel cuts: mount(2) reads one page, and the last byte must be 0. */
-static void judge_length(struct audit *audit, const struct fstab_entry *entry)
+static void check_length(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { PAGE_MAX = 4095 };
 	size_t length = 0;
@@ -212,7 +212,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 			       audit_format(audit->report, "%s=", lack), NULL,
 			       "add the missing option", "%s is missing", lack);
 	check_exists(audit, entry);
-	judge_length(audit, entry);
+	check_length(audit, entry);
 	note_layers(&layers);
 	bool good = true;
 	for (size_t i = 0; i < layers.count; ++i) {
@@ -220,9 +220,9 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 		upper = layer->of == 'u' ? layer->path : upper;
 		work = layer->of == 'w' ? layer->path : work;
 		for (size_t k = 0; k < i && good; ++k)
-			good = judge_two(&layers, &layers.at[k], layer);
+			good = check_two(&layers, &layers.at[k], layer);
 		if (!is_lower(layer) && !entry->noauto)
-			judge_shared(&layers, layer);
+			check_shared(&layers, layer);
 	}
 	if (layers.lower == 1 && !has_upper && !has_work)
 		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
@@ -230,5 +230,5 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 			       "add upperdir and workdir, or a second lowerdir after a colon",
 			       "only one lowerdir and no upperdir: the kernel refuses the mount");
 	if (upper && work)
-		judge_upper(&layers, upper, work);
+		check_upper(&layers, upper, work);
 }

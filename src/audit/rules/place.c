@@ -38,8 +38,8 @@ static int can_mount(struct audit *audit, const char *type)
 	return fstab_answer(facts, FSTAB_HAS_HELPER, helper) != 0 ? -1 : 0;
 }
 
-/** Judge whether the kernel has a type; one type of a list is enough. */
-static void judge_type(struct audit *audit, const struct fstab_entry *entry)
+/** Check whether the kernel has a type; one type of a list is enough. */
+static void check_type(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool loadable = true;
 	int known = 0;
@@ -61,8 +61,8 @@ static void judge_type(struct audit *audit, const struct fstab_entry *entry)
 			       "the kernel cannot mount the type %s", entry->fstype);
 }
 
-/** Judge the helpers of a type, and whether the kernel has it. */
-static void judge_helpers(struct audit *audit, const struct fstab_entry *entry)
+/** Check the helpers of a type, and whether the kernel has it. */
+static void check_helpers(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *name = strncmp(entry->fstype, "fuse.", 5) == 0 ? "fuse" : entry->fstype;
 	/* All types of FUSE share one helper. */
@@ -85,7 +85,7 @@ static void judge_helpers(struct audit *audit, const struct fstab_entry *entry)
 				       "%s is not installed", helper);
 	}
 	if (!entry->bind && !wanted && *name && !word_in(name, strlen(name), "none ignore swap"))
-		judge_type(audit, entry);
+		check_type(audit, entry);
 }
 
 bool audit_has_systemd(const struct fstab_facts *facts)
@@ -134,11 +134,11 @@ static void report_unit(struct audit *audit, const struct fstab_entry *entry, bo
 		       "%s", message);
 }
 
-/** Judge a unit file of the administrator for the mount point of a line: it makes systemd ignore
+/** Check a unit file of the administrator for the mount point of a line: it makes systemd ignore
     the line.
     @path  The mount point, or the swap space.
     @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
-static void judge_unit(struct audit *audit, const struct fstab_entry *entry, const char *path,
+static void check_unit(struct audit *audit, const struct fstab_entry *entry, const char *path,
                        const char *kind)
 {
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
@@ -164,8 +164,8 @@ static void judge_unit(struct audit *audit, const struct fstab_entry *entry, con
 	strbuf_destroy(&real);
 }
 
-/** Judge a unit file for a swap space, named after the path that systemd makes of the source. */
-static void judge_swap_unit(struct audit *audit, const struct fstab_entry *entry)
+/** Check a unit file for a swap space, named after the path that systemd makes of the source. */
+static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char plain[] =
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.";
@@ -179,11 +179,11 @@ static void judge_swap_unit(struct audit *audit, const struct fstab_entry *entry
 			path = audit_format(audit->report, "%s%s", fstab_tags[i].dir, value);
 	}
 	if (path && audit->in->facts->look && audit_is_systemd(audit))
-		judge_unit(audit, entry, path, ".swap");
+		check_unit(audit, entry, path, ".swap");
 }
 
 /** Whether a bind source is known to be a directory and the mount point a file, or vice versa.
-    Paths below the mount point of another line are not judged: its mount may change them. */
+    Paths below the mount point of another line are not checked: its mount may change them. */
 static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, enum fact_kind kind)
 {
 	const char *source = fstab_normal(&audit->report->arena, entry->source);
@@ -193,8 +193,8 @@ static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, 
 	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
 }
 
-/** Judge a mount point that resolves to that of another line. */
-static void judge_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
+/** Check a mount point that resolves to that of another line. */
+static void check_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
 {
 	const struct fstab_entry *other = entry->noauto ? NULL : audit_at(audit, real);
 	if (other && other != entry)
@@ -210,9 +210,9 @@ void audit_place(struct audit *audit, const struct fstab_entry *entry)
 	enum fact_kind kind = entry->kind;
 	/* If a field is missing, the next one is not a type. */
 	if (entry->path || entry->swap)
-		judge_helpers(audit, entry);
+		check_helpers(audit, entry);
 	if (entry->swap)
-		judge_swap_unit(audit, entry);
+		check_swap_unit(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
 	if (entry->skipped && !entry->noauto && (entry->bind || !(entry->type & FST_PSEUDO)))
@@ -246,12 +246,12 @@ void audit_place(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_TGT_SYMLINK, AUDIT_INFO, NULL, NULL,
 			       "use the resolved path", "it resolves to %s, where it is mounted",
 			       real);
-		judge_resolved(audit, entry, real);
+		check_resolved(audit, entry, real);
 	}
 	if (audit_is_systemd(audit)) {
 		const char *path = real ? real : entry->path;
-		judge_unit(audit, entry, path, ".mount");
+		check_unit(audit, entry, path, ".mount");
 		if (entry->automount)
-			judge_unit(audit, entry, path, ".automount");
+			check_unit(audit, entry, path, ".automount");
 	}
 }

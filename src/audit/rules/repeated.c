@@ -45,7 +45,7 @@ void audit_index_source(struct audit *audit, uint32_t i)
 
 /** Report options of a btrfs line that the line which mounts the file system first lacks: one
     superblock has one set of options. */
-static void judge_superblock(struct audit *audit, const struct fstab_entry *first,
+static void check_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
 {
 	struct strbuf lost = {0};
@@ -105,7 +105,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 	                      || strcmp(first->source, entry->source) == 0);
 	if (!same || first == entry || first->swap != entry->swap)
 		return;
-	judge_superblock(audit, first, entry);
+	check_superblock(audit, first, entry);
 	if (first > entry)
 		return;
 	/* Two parts of one file system may be mounted by two lines. */

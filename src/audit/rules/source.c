@@ -96,8 +96,8 @@ bool audit_is_unstable(const char *source)
 	return is_numbered(source, &boot);
 }
 
-/** Judge whether a name in /dev is stable. */
-static void judge_stable(struct audit *audit, const struct fstab_entry *entry)
+/** Check whether a name in /dev is stable. */
+static void check_stable(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool boot;
 	if (entry->noauto || !is_numbered(entry->source, &boot))
@@ -113,7 +113,7 @@ static void judge_stable(struct audit *audit, const struct fstab_entry *entry)
 }
 
 /** Report network block storage without _netdev. */
-static void judge_network(struct audit *audit, const struct fstab_entry *entry, bool remote)
+static void check_network(struct audit *audit, const struct fstab_entry *entry, bool remote)
 {
 	remote |= audit_begins(entry->source, "/dev/nbd /dev/rbd /dev/drbd /dev/etherd/")
 	          || (audit_begins(entry->source, "/dev/disk/by-path/")
@@ -149,7 +149,7 @@ static const char *name_instead(const char *type)
 }
 
 /** Compare the type of a line with the type on the device. */
-static void judge_type(struct audit *audit, const struct fstab_entry *entry, const char *type)
+static void check_type(struct audit *audit, const struct fstab_entry *entry, const char *type)
 {
 	static const char *const alike[][2] = {
 		{"ext2 ext3 ext4", "ext2 ext3 ext4"},   {"vfat msdos", "vfat msdos"},
@@ -228,7 +228,7 @@ static void add_invalid(struct audit *audit, const struct fstab_entry *entry, co
 		       root ? "; the kernel has mounted the root already" : "");
 }
 
-/** Judge a path that is neither a device nor an image.  @return whether it is reported. */
+/** Check a path that is neither a device nor an image.  @return whether it is reported. */
 static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	enum fact_kind kind = audit_look(audit->in->facts, source);
@@ -245,7 +245,7 @@ static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, 
 }
 
 /** Report a device without a known signature. */
-static void judge_blank(struct audit *audit, const struct fstab_entry *entry, const char *name)
+static void check_blank(struct audit *audit, const struct fstab_entry *entry, const char *name)
 {
 	if (entry->noauto || (!entry->path && !entry->swap)
 	    || !(entry->swap || entry->type & FST_DEVICE
@@ -270,8 +270,8 @@ static void judge_blank(struct audit *audit, const struct fstab_entry *entry, co
 		       "the device contains no known signature");
 }
 
-/** Judge an image in a file.  A file below the mount point of another line may be hidden now. */
-static void judge_image(struct audit *audit, const struct fstab_entry *entry, const char *source)
+/** Check an image in a file.  A file below the mount point of another line may be hidden now. */
+static void check_image(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (audit_above(audit, entry, source))
 		return;
@@ -314,8 +314,8 @@ static void add_no_tag(struct audit *audit, const struct fstab_entry *entry, con
 	                   : "the source is neither a path nor a tag");
 }
 
-/** Judge the devices of a bcachefs: /dev/a:/dev/b.  @return whether the source lists several. */
-static bool judge_list(struct audit *audit, const struct fstab_entry *entry, const char *source)
+/** Check the devices of a bcachefs: /dev/a:/dev/b.  @return whether the source lists several. */
+static bool check_list(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
 		return false;
@@ -340,11 +340,11 @@ static bool judge_list(struct audit *audit, const struct fstab_entry *entry, con
 	return true;
 }
 
-static void judge_device(struct audit *audit, const struct fstab_entry *entry)
+static void check_device(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = audit_unquoted(audit->report, entry->source);
-	judge_stable(audit, entry);
+	check_stable(audit, entry);
 	/* mount(8) and systemd leave this tag to mount.bcachefs. */
 	if (strcmp(entry->fstype, "bcachefs") == 0 && strncmp(source, "OLD_BLKID_UUID=", 15) == 0) {
 		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
@@ -354,10 +354,10 @@ static void judge_device(struct audit *audit, const struct fstab_entry *entry)
 		add_no_tag(audit, entry, source);
 		return;
 	}
-	if (judge_list(audit, entry, source))
+	if (check_list(audit, entry, source))
 		return;
 	if (is_image(audit, entry)) {
-		judge_image(audit, entry, source);
+		check_image(audit, entry, source);
 		return;
 	}
 	struct fstab_device device = {0};
@@ -369,7 +369,7 @@ static void judge_device(struct audit *audit, const struct fstab_entry *entry)
 	audit->report->failed |= tag.failed;
 	strbuf_destroy(&tag);
 	count = all > 1 ? all : count;
-	judge_network(audit, entry, count > 0 && device.remote);
+	check_network(audit, entry, count > 0 && device.remote);
 	if (count < 0 && *source == '/' && !audit_above(audit, entry, source)
 	    && add_no_device(audit, entry, source))
 		return;
@@ -387,13 +387,13 @@ static void judge_device(struct audit *audit, const struct fstab_entry *entry)
 			       "%d devices have this identifier: any of them may be "
 			       "mounted", count);
 	} else if (device.tags && device.tags->known == DEVMAP_UNTAGGED) {
-		judge_blank(audit, entry, device.tags->name);
+		check_blank(audit, entry, device.tags->name);
 	} else if (device.tags) {
-		judge_type(audit, entry, device.tags->type);
+		check_type(audit, entry, device.tags->type);
 	}
 }
 
-static void judge_bind(struct audit *audit, const struct fstab_entry *entry)
+static void check_bind(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
 	/* Quotation marks have already been reported. */
@@ -408,8 +408,8 @@ static void judge_bind(struct audit *audit, const struct fstab_entry *entry)
 			       "the bind source does not exist: %s", path);
 }
 
-/** Judge the type none, which is valid for binds, moves and remounts. */
-static void judge_none(struct audit *audit, const struct fstab_entry *entry)
+/** Check the type none, which is valid for binds, moves and remounts. */
+static void check_none(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const words[] = {
 		"move",    "remount", "private", "rprivate",   "shared",
@@ -449,8 +449,8 @@ static const char *other_form(const struct fstab_entry *entry)
 	return NULL;
 }
 
-/** Judge the files with secrets in options: without them the mount fails, or prompts for input. */
-static void judge_keys(struct audit *audit, const struct fstab_entry *entry)
+/** Check the files with secrets in options: without them the mount fails, or prompts for input. */
+static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const names[] = {"credentials",  "cred",         "secretfile",
 	                                    "IdentityFile", "passwordfile", "passwd_file"};
@@ -477,11 +477,11 @@ static void judge_keys(struct audit *audit, const struct fstab_entry *entry)
 void audit_source(struct audit *audit, const struct fstab_entry *entry)
 {
 	if (entry->type & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
-		judge_keys(audit, entry);
+		check_keys(audit, entry);
 	bool root = is_root(entry);
 	const char *form = entry->bind ? NULL : other_form(entry);
 	if (entry->bind)
-		judge_bind(audit, entry);
+		check_bind(audit, entry);
 	else if (root && word_in(entry->source, strlen(entry->source), "/dev/root rootfs"))
 		audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE, AUDIT_INFO,
 			       "UUID=, LABEL= or PARTUUID=", entry->source,
@@ -494,9 +494,9 @@ void audit_source(struct audit *audit, const struct fstab_entry *entry)
 			       "correct the server and the directory",
 			       "the source of %s must be %s", entry->fstype, form);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)
-		judge_none(audit, entry);
+		check_none(audit, entry);
 	else if (strcmp(entry->fstype, "overlay") == 0)
 		audit_overlay(audit, entry);
 	else if (on_device(entry) && *entry->source != '"' && *entry->source != '\'')
-		judge_device(audit, entry);
+		check_device(audit, entry);
 }

@@ -9,7 +9,7 @@
 
 /* UNIT-FAILED */
 
-static void judge_failed(struct audit_report *report, const struct host_unit *unit)
+static void check_failed(struct audit_report *report, const struct host_unit *unit)
 {
 	struct audit_finding at = {.target = *unit->where ? unit->where : *unit->what ? unit->what
 	                                     : unit->id, .owner = "unit"};
@@ -35,7 +35,7 @@ static void judge_failed(struct audit_report *report, const struct host_unit *un
 
 /* FSTAB-SYSTEMD-STALE */
 
-static void judge_stale(const struct audit_live *in, struct audit_report *report)
+static void check_stale(const struct audit_live *in, struct audit_report *report)
 {
 	struct fstab_loaded loaded = fstab_count_loaded(in->units);
 	if (loaded.count == 0 || !in->fstab_seen)
@@ -76,7 +76,7 @@ static bool has_active_sibling(const struct host_units *units, const struct host
 	return at;
 }
 
-static void judge_wanted(const struct audit_live *in, struct audit_report *report,
+static void check_wanted(const struct audit_live *in, struct audit_report *report,
                          const struct pathmap *lines, const struct host_unit *unit)
 {
 	bool swap = host_unit_is(unit, ".swap"), automount = host_unit_is(unit, ".automount");
@@ -121,14 +121,14 @@ int audit_units(const struct audit_live *in, struct audit_report *report)
 		return 0;
 	}
 	note_lines(in, report, &lines);
-	judge_stale(in, report);
+	check_stale(in, report);
 	for (size_t i = 0; i < units->count && !report->failed; ++i) {
 		const struct host_unit *unit = &units->list[i];
 		if (strcmp(unit->active_state, "failed") == 0
 		    || word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))
-			judge_failed(report, unit);
+			check_failed(report, unit);
 		if (!booting)
-			judge_wanted(in, report, &lines, unit);
+			check_wanted(in, report, &lines, unit);
 	}
 	pathmap_destroy(&lines);
 	return audit_finish(report);

@@ -39,8 +39,8 @@ static bool is_time(const char *text)
 	return any;
 }
 
-/** Judge the values of x- options: time spans and units of systemd, a mode. */
-static void judge_x(struct audit *audit, const struct fstab_entry *entry,
+/** Check the values of x- options: time spans and units of systemd, a mode. */
+static void check_x(struct audit *audit, const struct fstab_entry *entry,
                     const struct opt *o)
 {
 	static const char kinds[] =
@@ -78,8 +78,8 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 	return ro && (!rw || rw < ro);
 }
 
-/** Judge an option that requires another one. */
-static void judge_needs(struct audit *audit, const struct fstab_entry *entry,
+/** Check an option that requires another one. */
+static void check_needs(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o->text, o->nname);
@@ -101,8 +101,8 @@ static void judge_needs(struct audit *audit, const struct fstab_entry *entry,
 	audit->option = audit->refused = NULL;
 }
 
-/** Judge the values of swap options. */
-static void judge_swap(struct audit *audit, const struct fstab_entry *entry)
+/** Check the values of swap options. */
+static void check_swap(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *pri = fstab_entry_value(entry, "pri"),
 	           *discard = fstab_entry_value(entry, "discard");
@@ -121,7 +121,7 @@ static void judge_swap(struct audit *audit, const struct fstab_entry *entry)
 }
 
 /** Report sources for which boot waits. */
-static void judge_waiting(struct audit *audit, const struct fstab_entry *entry)
+static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *timeout = fstab_entry_value(entry, "x-systemd.device-timeout");
 	char *end;
@@ -141,8 +141,8 @@ static void judge_waiting(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Judge who can read an EFI system partition, by the last masks for files and directories. */
-static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
+/** Check who can read an EFI system partition, by the last masks for files and directories. */
+static void check_esp(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { READ = 4, SEARCH = 1 };
 	unsigned long files = 0022, dirs = 0022;   /* of mount(8) at boot */
@@ -163,7 +163,7 @@ static void judge_esp(struct audit *audit, const struct fstab_entry *entry)
 }
 
 /** Report more than one NFS version in a line: mount.nfs(8) accepts one. */
-static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
+static void check_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
 	const struct opt *first = NULL;
@@ -184,9 +184,9 @@ static void judge_versions(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Judge an option that orders a line and a target against the order of a boot: local file systems,
+/** Check an option that orders a line and a target against the order of a boot: local file systems,
     local-fs.target, sysinit.target, basic.target, the network. */
-static void judge_target(struct audit *audit, const struct fstab_entry *entry,
+static void check_target(struct audit *audit, const struct fstab_entry *entry,
                          const struct opt *o)
 {
 	static const char late[] = "sysinit.target basic.target multi-user.target graphical.target",
@@ -223,15 +223,15 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry)
 	for (uint32_t i = 0; i < entry->nopts; ++i) {
 		const struct opt *o = &entry->opts[i];
 		if (o->is_x) {
-			judge_x(audit, entry, o);
-			judge_target(audit, entry, o);
+			check_x(audit, entry, o);
+			check_target(audit, entry, o);
 		}
 		if (!entry->bind)
-			judge_needs(audit, entry, o);
+			check_needs(audit, entry, o);
 	}
-	judge_versions(audit, entry);
+	check_versions(audit, entry);
 	if (entry->swap)
-		judge_swap(audit, entry);
-	judge_waiting(audit, entry);
-	judge_esp(audit, entry);
+		check_swap(audit, entry);
+	check_waiting(audit, entry);
+	check_esp(audit, entry);
 }
