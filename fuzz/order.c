@@ -193,7 +193,7 @@ static bool check_order(const struct fstab_file *lines)
 			FUZZ_CHECK(order.needs[at].line < n && order.needs[at].line != i
 			           && order.needs[at].path);
 	}
-	ssize_t count = order_judge(&order, NULL, &findings);
+	ssize_t count = order_check(&order, NULL, &findings);
 	FUZZ_CHECK(count >= 0);
 	for (ssize_t i = 0; i < count; ++i) {
 		const struct order_finding *f = &findings[i];

@@ -225,7 +225,7 @@
  *     match.c            which line belongs to which mount, and how they differ
  *     order.c            what each line needs of the others
  *     order_line.c       one line: which paths it needs
- *     order_judge.c      what a boot mounts; the order, as mount -a and as systemd see it
+ *     order_check.c      what a boot mounts; the order, as mount -a and as systemd see it
  *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions

@@ -121,7 +121,7 @@ static void read_entry(struct audit *audit, struct fstab_entry *entry, const str
 			fstab_entry_complete(entry, &audit->report->arena) != 0;
 	}
 	look_at_target(audit, entry);
-	entry->skipped = entry->path && fstab_is_skipped(fstab_entry_place(entry))
+	entry->skipped = entry->path && fstab_is_skipped(fstab_entry_target(entry))
 	                 && audit_is_systemd(audit);
 	entry->needed &= !entry->skipped;
 	if (longer)

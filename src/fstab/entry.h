@@ -102,7 +102,7 @@ const char *fstab_entry_value(const struct fstab_entry *entry, const char *name)
 bool fstab_entry_has(const struct fstab_entry *entry, const char *option);
 
 /** Where an entry is mounted, as far as known; NULL: nowhere. */
-static inline const char *fstab_entry_place(const struct fstab_entry *entry)
+static inline const char *fstab_entry_target(const struct fstab_entry *entry)
 {
 	return entry->real ? entry->real : entry->path;
 }

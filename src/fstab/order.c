@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graph: a place for each mount point, found by the hash of its path, so that the lines on
+ * The graph: a target for each mount point, found by the hash of its path, so that the lines on
  * the way to a path are found by the hashes of its prefixes.  A line needs the first line of each
- * place on the way; of those above its mount point also the last, which covers the others.
+ * mount point on the way; of those above its mount point also the last, which covers the others.
  *
  * Source: mount_add_mount_dependencies() and mount_add_default_ordering_dependencies() of
  * systemd's src/core/mount.c; src/fstab-generator/fstab-generator.c; mount(8).
@@ -21,7 +21,7 @@
 enum { PATTERNS_MAX = 64 };
 
 /** A mount point. */
-struct place {
+struct target {
 	const char *path;
 	uint32_t first, last;    /* its lines that a boot mounts; ORDER_NONE */
 	uint32_t idle;           /* its first line that none does; ORDER_NONE */
@@ -35,8 +35,8 @@ struct edge {
 
 struct maker {
 	struct order *order;
-	struct place *places;
-	uint32_t nplaces;
+	struct target *targets;
+	uint32_t ntargets;
 	struct pathmap by_path;
 	struct edge *edges;
 	size_t nedges, edges_room, nowhere_room;
@@ -47,34 +47,34 @@ struct maker {
 	bool failed;             /* ENOMEM */
 };
 
-/* Places. */
+/* Mount points. */
 
-/** The place of a path; NULL: it has none, or there is no path. */
-static struct place *find_path(const struct maker *m, const char *path)
+/** The lines of a mount point; NULL: there are none, or no path. */
+static struct target *find_target(const struct maker *m, const char *path)
 {
 	uint32_t i = path ? pathmap_get(&m->by_path, path) : PATHMAP_NONE;
-	return i == PATHMAP_NONE ? NULL : &m->places[i];
+	return i == PATHMAP_NONE ? NULL : &m->targets[i];
 }
 
-/** Put a line to its place. */
+/** Add a line to its mount point. */
 static void add_line(struct maker *m, uint32_t i)
 {
-	const char *path = fstab_entry_place(m->order->lines[i]);
-	struct place *place = find_path(m, path);
-	if (!place) {
-		place = &m->places[m->nplaces];
-		*place = (struct place){path, ORDER_NONE, ORDER_NONE, ORDER_NONE};
-		m->failed |= pathmap_add(&m->by_path, path, m->nplaces++) != 0;
+	const char *path = fstab_entry_target(m->order->lines[i]);
+	struct target *target = find_target(m, path);
+	if (!target) {
+		target = &m->targets[m->ntargets];
+		*target = (struct target){path, ORDER_NONE, ORDER_NONE, ORDER_NONE};
+		m->failed |= pathmap_add(&m->by_path, path, m->ntargets++) != 0;
 	}
 	/* A remount mounts nothing. */
-	if (place->first != ORDER_NONE && m->order->lines[i]->remount)
+	if (target->first != ORDER_NONE && m->order->lines[i]->remount)
 		m->order->flags[i] |= ORDER_IS_IDLE;
 	if (m->order->flags[i] & ORDER_IS_IDLE) {
-		place->idle = place->idle == ORDER_NONE ? i : place->idle;
+		target->idle = target->idle == ORDER_NONE ? i : target->idle;
 		return;
 	}
-	place->first = place->first == ORDER_NONE ? i : place->first;
-	place->last = i;
+	target->first = target->first == ORDER_NONE ? i : target->first;
+	target->last = i;
 }
 
 /* Needs. */
@@ -101,20 +101,20 @@ static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, c
 	return *seen;
 }
 
-/** Need the lines of a place.
+/** Need the lines of a mount point.
     @of [out]  The needs: of the first line; of the last, if it covers the first.
     @return whether there are any. */
-static bool need_place(struct maker *m, const struct place *place, enum order_kind kind,
-                       const char *path, uint32_t of[2])
+static bool need_target(struct maker *m, const struct target *target, enum order_kind kind,
+                        const char *path, uint32_t of[2])
 {
-	const char *own = fstab_entry_place(m->order->lines[m->at]);
+	const char *own = fstab_entry_target(m->order->lines[m->at]);
 	/* Of the lines of one mount point none needs the other. */
-	if (!place || (own && strcmp(own, place->path) == 0))
+	if (!target || (own && strcmp(own, target->path) == 0))
 		return false;
-	bool idle = place->first == ORDER_NONE;
-	bool covers = !idle && kind == ORDER_PARENT && place->last != place->first;
-	of[0] = add_need(m, idle ? place->idle : place->first, kind, path);
-	of[1] = covers ? add_need(m, place->last, kind, path) : ORDER_NONE;
+	bool idle = target->first == ORDER_NONE;
+	bool covers = !idle && kind == ORDER_PARENT && target->last != target->first;
+	of[0] = add_need(m, idle ? target->idle : target->first, kind, path);
+	of[1] = covers ? add_need(m, target->last, kind, path) : ORDER_NONE;
 	return of[0] != ORDER_NONE || of[1] != ORDER_NONE;
 }
 
@@ -130,13 +130,13 @@ static void mark_nearest(struct maker *m, const uint32_t of[2])
 static void need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
 {
 	uint32_t of[2], nearest[2] = {ORDER_NONE, ORDER_NONE};
-	const struct place *root = path[1] ? find_path(m, "/") : NULL;
+	const struct target *root = path[1] ? find_target(m, "/") : NULL;
 	/* The root is mounted before any line is read. */
 	if (root && root->first != ORDER_NONE && m->order->lines[root->first]->added)
-		need_place(m, root, kind, path, of);
+		need_target(m, root, kind, path, of);
 	for (struct pathmap_at at = pathmap_of(path); pathmap_next_above(&m->by_path, &at);) {
 		if (at.n > 0 && (path[at.n] || itself)
-		    && need_place(m, &m->places[at.value], kind, path, of))
+		    && need_target(m, &m->targets[at.value], kind, path, of))
 			memcpy(nearest, of, sizeof(of));
 	}
 	mark_nearest(m, nearest);
@@ -152,10 +152,10 @@ static void need_pattern(struct maker *m, const char *pattern)
 	m->failed |= !above;
 	if (above)
 		need_path(m, above, true, ORDER_BRANCH);
-	for (uint32_t i = 0; i < m->nplaces && m->patterns < PATTERNS_MAX && !m->failed; ++i) {
+	for (uint32_t i = 0; i < m->ntargets && m->patterns < PATTERNS_MAX && !m->failed; ++i) {
 		uint32_t of[2];
-		if (m->places[i].path[1] && fnmatch(pattern, m->places[i].path, FNM_PATHNAME) == 0
-		    && need_place(m, &m->places[i], ORDER_BRANCH, m->places[i].path, of))
+		if (m->targets[i].path[1] && fnmatch(pattern, m->targets[i].path, FNM_PATHNAME) == 0
+		    && need_target(m, &m->targets[i], ORDER_BRANCH, m->targets[i].path, of))
 			mark_nearest(m, of);
 	}
 	++m->patterns;
@@ -185,17 +185,17 @@ static void read_option(struct maker *m, const struct opt *option)
 	m->failed = m->failed || order_named_path(value, &order->arena, &path) != 0;
 	if (m->failed)
 		return;
-	const struct place *place = find_path(m, path);
+	const struct target *target = find_target(m, path);
 	uint32_t of[2];
 	if (meaning == FO_BEFORE) {
-		if (place)
-			add_edge(m, place->first != ORDER_NONE ? place->first : place->idle, m->at,
-			         ORDER_AFTER, fstab_entry_place(order->lines[m->at]));
+		if (target)
+			add_edge(m, target->first != ORDER_NONE ? target->first : target->idle,
+			         m->at, ORDER_AFTER, fstab_entry_target(order->lines[m->at]));
 		return;
 	}
-	if (need_place(m, place, meaning == FO_AFTER ? ORDER_AFTER : ORDER_REQUIRES, path, of))
+	if (need_target(m, target, meaning == FO_AFTER ? ORDER_AFTER : ORDER_REQUIRES, path, of))
 		mark_nearest(m, of);
-	if (meaning != FO_REQUIRES || !path || !path[1] || place)
+	if (meaning != FO_REQUIRES || !path || !path[1] || target)
 		return;
 	m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
 	if (!m->failed)
@@ -206,7 +206,7 @@ static void read_needs(struct maker *m, uint32_t i)
 {
 	struct order *order = m->order;
 	const struct fstab_entry *line = order->lines[i];
-	const char *path = fstab_entry_place(line);
+	const char *path = fstab_entry_target(line);
 	m->at = i;
 	if (path)
 		need_path(m, path, false, ORDER_PARENT);
@@ -260,30 +260,30 @@ int order_make(const struct fstab_entry *const *lines, uint32_t count, struct or
 	};
 	struct maker m = {
 		.order = order, .paths.arena = &order->arena,
-		.places = calloc(n, sizeof(*m.places)),
+		.targets = calloc(n, sizeof(*m.targets)),
 		.seen = calloc(n * ORDER_KINDS, sizeof(*m.seen)),
 	};
 	m.failed = !order->flags || !order->begin || !order->sequence || !order->first
-	           || !order->last || !m.places || !m.seen;
+	           || !order->last || !m.targets || !m.seen;
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
 		order->flags[i] = flags_of(lines[i]);
-		if (fstab_entry_place(lines[i]))
+		if (fstab_entry_target(lines[i]))
 			add_line(&m, i);
 	}
 	for (uint32_t i = 0; i < count && !m.failed; ++i) {
-		const char *path = fstab_entry_place(lines[i]);
-		const struct place *place = find_path(&m, path);
-		order->first[i] = place ? place->first : ORDER_NONE;
-		order->last[i] = place ? place->last : ORDER_NONE;
-		if (place && !path[1])
-			order->root = place->first;
+		const char *path = fstab_entry_target(lines[i]);
+		const struct target *target = find_target(&m, path);
+		order->first[i] = target ? target->first : ORDER_NONE;
+		order->last[i] = target ? target->last : ORDER_NONE;
+		if (target && !path[1])
+			order->root = target->first;
 		read_needs(&m, i);
 	}
 	if (!m.failed)
 		sort_needs(&m);
 	m.failed = m.failed || !order_find_boot(order);
 	pathmap_destroy(&m.by_path);
-	free(m.places);
+	free(m.targets);
 	free(m.seen);
 	free(m.edges);
 	free(m.paths.list);

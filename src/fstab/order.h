@@ -2,14 +2,14 @@
 /**
  * The dependencies between the lines of an fstab, and faults of their order.
  *
- *     lines --> order_make() --> graph --> order_judge() --> findings
+ *     lines --> order_make() --> graph --> order_check() --> findings
  *                                     '--> order_run()   --> which lines get mounted
  *
  * A line needs the lines that mount its prerequisites: the directories above its mount point,
  * the directory that it binds, the layers of an overlay, the branches of a union, the file of a
  * loop device or of a swap space, and the mounts that its x-systemd options name.
  *
- * The graph is judged twice.  mount -a goes through the file line by line, and skips noauto,
+ * The graph is checked twice.  mount -a goes through the file line by line, and skips noauto,
  * swap and the root.  systemd orders by paths: it first mounts the paths of RequiresMountsFor=,
  * even noauto; local file systems before local-fs.target, and so before the network; of several
  * lines with one mount point it uses the first.
@@ -126,10 +126,10 @@ bool order_find_boot(struct order *order);
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
 
 /** Find all faults: by line, at most one of each fault and kind.
-    @place           The position of each line; NULL: in the order of the lines.
+    @position        The position of each line; NULL: in the order of the lines.
     @findings [out]  An array, to be freed.
     @return its length, or -1.  Errors: ENOMEM. */
-ssize_t order_judge(const struct order *order, const uint32_t *place,
+ssize_t order_check(const struct order *order, const uint32_t *position,
                     struct order_finding **findings);
 
 /** Why a line is not mounted as written. */
@@ -138,7 +138,7 @@ enum order_lack {
 	ORDER_LACKS_ITSELF,      /* it is broken by itself */
 	ORDER_LACKS_BOOT,        /* noauto, and nothing needs it; or there is no line */
 	ORDER_LACKS_OTHER,       /* `other`, which it needs, is not mounted, or later */
-	ORDER_LACKS_PLACE,       /* `other` has its mount point, and covers it or comes first */
+	ORDER_LACKS_TARGET,       /* `other` has its mount point, and covers it or comes first */
 };
 
 struct order_outcome {

@@ -16,14 +16,14 @@
 /** What is known of a line of the text, by its index. */
 struct mounter {
 	uint32_t of;             /* the mount of the plan that it mounts; NONE */
-	bool used;               /* it mounts something else on the place of a mount */
+	bool used;               /* it mounts something else on the mount point of a mount */
 	bool repeated;           /* another line mounts the same */
 };
 
 /** What is known of a mount or swap space of the plan. */
 struct wanted {
 	uint32_t entry;          /* the line that mounts it; NONE */
-	uint32_t other;          /* without one: that mounts something else on its place; NONE */
+	uint32_t other;          /* without one: that mounts something else on its target; NONE */
 	const char *differs;     /* options that are not as in its line; or NULL */
 };
 
@@ -160,8 +160,8 @@ static void make_graph(struct work *w)
 static const char *why_other(struct work *w, uint32_t entry, const struct order_outcome *outcome)
 {
 	uint32_t other = outcome->other;
-	const char *place = fstab_entry_place(w->lines[other]);
-	const char *path = place ? place : w->lines[other]->source;
+	const char *target = fstab_entry_target(w->lines[other]);
+	const char *path = target ? target : w->lines[other]->source;
 	if (other >= w->nentries)
 		return form(w, "it needs %s, which no line mounts", path);
 	if (w->outcomes[other].lack == ORDER_LACKS_NOTHING && other > entry)
@@ -184,7 +184,7 @@ static const char *why_not(struct work *w, uint32_t i)
 		return "its line is noauto";
 	case ORDER_LACKS_OTHER:
 		return why_other(w, i, outcome);
-	case ORDER_LACKS_PLACE:
+	case ORDER_LACKS_TARGET:
 		/* What another line mounts on it may be the same, or belong there. */
 		if (!other->repeated && other->of == NONE)
 			return form(w, "line %u is mounted over it", outcome->other + 1);
@@ -195,7 +195,7 @@ static const char *why_not(struct work *w, uint32_t i)
 	return NULL;
 }
 
-static struct reproduce_item judge_mount(struct work *w, uint32_t at)
+static struct reproduce_item check_mount(struct work *w, uint32_t at)
 {
 	const struct wanted *wanted = &w->wanted[at];
 	struct reproduce_item item = {.want = &w->plan->lines[at],
@@ -209,7 +209,7 @@ static struct reproduce_item judge_mount(struct work *w, uint32_t at)
 	}
 	item.line = entry + 1;
 	item.why = why_not(w, entry);
-	if (!own && (!item.why || w->outcomes[entry].lack == ORDER_LACKS_PLACE))
+	if (!own && (!item.why || w->outcomes[entry].lack == ORDER_LACKS_TARGET))
 		item.why = "the line mounts something else";
 	else if (own && !item.why && wanted->differs)
 		item.why = form(w, "it is mounted with other options: %s", wanted->differs);
@@ -224,7 +224,7 @@ static const char *priority(const struct fstab_entry *entry)
 	return value ? value : "";
 }
 
-static struct reproduce_item judge_swap(struct work *w, uint32_t at)
+static struct reproduce_item check_swap(struct work *w, uint32_t at)
 {
 	const struct fstab_line *want = &w->plan->lines[at];
 	uint32_t entry = w->wanted[at].entry;
@@ -247,8 +247,8 @@ static struct reproduce_item judge_swap(struct work *w, uint32_t at)
 	return item;
 }
 
-/** Judge all mounts and swap spaces of the plan. */
-static void judge_all(struct work *w)
+/** Check all mounts and swap spaces of the plan. */
+static void check_all(struct work *w)
 {
 	struct reproduction *out = w->out;
 	for (uint32_t i = 0; i < w->plan->count; ++i) {
@@ -256,7 +256,7 @@ static void judge_all(struct work *w)
 		out->without += want->fate == FSTAB_COMMENT && want->mount;
 		if (want->fate != FSTAB_LINE)
 			continue;
-		struct reproduce_item item = want->mount ? judge_mount(w, i) : judge_swap(w, i);
+		struct reproduce_item item = want->mount ? check_mount(w, i) : check_swap(w, i);
 		bool same = item.verdict == REPRODUCE_SAME;
 		*(want->mount ? &out->mounts : &out->swaps) += 1;
 		*(want->mount ? &out->same : &out->swaps_same) += same;
@@ -275,7 +275,7 @@ static void count_systemd(struct work *w)
 		    || w->wanted[i].differs)
 			continue;
 		const struct order_outcome *outcome = &w->outcomes[entry];
-		bool twin = outcome->lack == ORDER_LACKS_PLACE
+		bool twin = outcome->lack == ORDER_LACKS_TARGET
 		            && w->mounters[outcome->other].repeated;
 		w->out->systemd += outcome->lack == ORDER_LACKS_NOTHING || twin;
 	}
@@ -286,8 +286,8 @@ static void count_systemd(struct work *w)
 static bool is_as_live(const struct work *w, uint32_t i)
 {
 	const struct fstab_entry *line = w->lines[i];
-	const char *place = fstab_entry_place(line);
-	for (const struct planned *live = match_live(w->match.matcher, place); live;
+	const char *target = fstab_entry_target(line);
+	for (const struct planned *live = match_live(w->match.matcher, target); live;
 	     live = match_next_live(w->match.matcher, live)) {
 		const struct mount *m = live->line->mount;
 		if (w->order.flags[i] & ORDER_IS_AUTOMOUNT && fstype_flags(m->fstype) & FST_AUTOFS)
@@ -302,7 +302,7 @@ static bool is_as_live(const struct work *w, uint32_t i)
 /** Why no mount is of a line. */
 static const char *why_extra(struct work *w, uint32_t i)
 {
-	const struct planned *live = match_live(w->match.matcher, fstab_entry_place(w->lines[i]));
+	const struct planned *live = match_live(w->match.matcher, fstab_entry_target(w->lines[i]));
 	if (!live)
 		return "nothing is mounted there now";
 	if (live->line->fate == FSTAB_LINE)
@@ -316,7 +316,7 @@ static void add_extra(struct work *w)
 {
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		const struct mounter *mounter = &w->mounters[i];
-		const char *path = fstab_entry_place(w->lines[i]), *why;
+		const char *path = fstab_entry_target(w->lines[i]), *why;
 		if (mounter->of != NONE || mounter->repeated || mounter->used
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
@@ -366,7 +366,7 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	}
 	if (!w.failed) {
 		order_run(&w.order, false, w.broken, w.outcomes);
-		judge_all(&w);
+		check_all(&w);
 		add_extra(&w);
 		count_systemd(&w);
 	}

@@ -35,7 +35,7 @@ static void judge(const char *file, const struct tablines *lines)
 		}
 	}
 	bool made = order_make(by, (uint32_t)lines->count, &order) == 0;
-	ssize_t count = made ? order_judge(&order, NULL, &findings) : -1;
+	ssize_t count = made ? order_check(&order, NULL, &findings) : -1;
 	if (count < 0) {
 		perror(file);
 		exit(1);

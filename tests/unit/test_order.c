@@ -86,7 +86,7 @@ static const char *judged(const char *fstab)
 	struct parsed p;
 	struct order_finding *findings = NULL;
 	parse(&p, fstab);
-	ssize_t count = order_judge(&p.order, NULL, &findings);
+	ssize_t count = order_check(&p.order, NULL, &findings);
 	CU_ASSERT_FATAL(count >= 0);
 	size_t n = 0;
 	text[0] = '\0';
@@ -274,7 +274,7 @@ UNIT_TEST(many)
 			struct order_outcome *outcomes = calloc(2 * lines, sizeof(*outcomes));
 			double began = unit_cpu();
 			parse(&p, strbuf_str(&fstab));
-			CU_ASSERT(order_judge(&p.order, NULL, &findings) >= 0);
+			CU_ASSERT(order_check(&p.order, NULL, &findings) >= 0);
 			order_run(&p.order, true, NULL, outcomes);
 			took[part] = unit_cpu() - began;
 			free(findings);
@@ -291,7 +291,7 @@ static int make_and_judge(void *arg)
 	struct order order;
 	struct order_finding *findings = NULL;
 	int rc = order_make(p->by, p->n, &order);
-	rc = rc == 0 && order_judge(&order, NULL, &findings) < 0 ? -1 : rc;
+	rc = rc == 0 && order_check(&order, NULL, &findings) < 0 ? -1 : rc;
 	order_destroy(&order);
 	free(rc == 0 ? findings : NULL);
 	return rc;

@@ -43,7 +43,7 @@ void audit_order_make(struct audit *audit)
 		audit->order_lines[i] = &audit->entries[i];
 	}
 	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
-	                ? order_judge(&audit->order, NULL, &audit->order_findings) : -1;
+	                ? order_check(&audit->order, NULL, &audit->order_findings) : -1;
 	audit->report->failed |= count < 0;
 	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
@@ -150,7 +150,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 		    || order->flags[need->line] & (ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT))
 			continue;
 		strbuf_reset(&option);
-		order_wait_option(&option, fstab_entry_place(order->lines[need->line]));
+		order_wait_option(&option, fstab_entry_target(order->lines[need->line]));
 		if (!fstab_entry_has(entry, strbuf_str(&option)))
 			opt_add_once(&list, strbuf_str(&option));
 	}

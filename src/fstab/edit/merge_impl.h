@@ -21,7 +21,7 @@
 struct item {
 	bool is_new;
 	uint32_t i;
-	uint32_t place, rank;    /* order.c: items are sorted by these */
+	uint32_t position, rank;    /* order.c: items are sorted by these */
 	uint32_t line;           /* in the graph of order.c; ORDER_NONE */
 };
 
@@ -53,7 +53,8 @@ void merge_decide(struct merger *m, struct planned *mount);
 
 /* order.c */
 
-/** Give every line its place: m->items.  Lines before one that they need are moved, or reported. */
+/** Give every line its position: m->items.  Lines before one that they need are moved, or
+    reported. */
 void merge_order(struct merger *m);
 
 /* text.c */

@@ -11,8 +11,8 @@
  * that needs it down, after the last of those.  Its comment moves with it.  Lines of a cycle are
  * not moved.
  *
- * Each item has a place and a rank, and the items are sorted by these, twice: after the added
- * lines have a place, and after lines were moved.
+ * Each item has a position and a rank, and the items are sorted by these, twice: after the added
+ * lines have a position, and after lines were moved.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -79,7 +79,7 @@ static void make_items(struct order_work *o)
 		return;
 	}
 	for (uint32_t i = 0; i < m->match.nentries; ++i) {
-		add_item(o, (struct item){.i = i, .place = i, .rank = UINT32_MAX},
+		add_item(o, (struct item){.i = i, .position = i, .rank = UINT32_MAX},
 		         result_of(m, &m->match.entries[i]));
 	}
 	for (uint32_t i = 0; i < m->match.nmounts; ++i) {
@@ -115,8 +115,8 @@ static void add_netdev(struct order_work *o)
 static int compare_items(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
+	if (x->position != y->position)
+		return x->position < y->position ? -1 : 1;
 	return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : (x->i > y->i) - (x->i < y->i);
 }
 
@@ -146,22 +146,22 @@ static uint32_t above_comment(const struct merger *m, uint32_t k)
 	return at > 0 ? at : k;
 }
 
-/** The place above a line of the file and its comment. */
-static uint32_t above_line(const struct merger *m, uint32_t place)
+/** The position above a line of the file and its comment. */
+static uint32_t above_line(const struct merger *m, uint32_t position)
 {
-	bool entry = place < m->match.nentries && is_kind(m, place, TABLINE_ENTRY);
-	return entry ? above_comment(m, place) : place;
+	bool entry = position < m->match.nentries && is_kind(m, position, TABLINE_ENTRY);
+	return entry ? above_comment(m, position) : position;
 }
 
 /** Whether the position of an added line relative to another line matters. */
-static bool decides_place(const struct order_work *o, uint32_t i, const struct order_need *need)
+static bool decides_position(const struct order_work *o, uint32_t i, const struct order_need *need)
 {
 	return need->kind <= ORDER_SWAP
 	       && !((o->graph.flags[i] | o->graph.flags[need->line]) & ORDER_IS_IDLE);
 }
 
-/** Find the place of each added line: the index of the line of the file that it goes before. */
-static void place_added(struct order_work *o)
+/** Find the position of each added line: the index of the line of the file that it goes before. */
+static void position_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
@@ -170,9 +170,9 @@ static void place_added(struct order_work *o)
 		uint32_t i = graph->sequence[k];
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
 			struct item *needed = item_of(o, graph->needs[at].line);
-			if (needed->is_new && decides_place(o, i, &graph->needs[at])
-			    && needed->place > item_of(o, i)->place)
-				needed->place = item_of(o, i)->place;
+			if (needed->is_new && decides_position(o, i, &graph->needs[at])
+			    && needed->position > item_of(o, i)->position)
+				needed->position = item_of(o, i)->position;
 		}
 	}
 	for (uint32_t k = 0; k < graph->count; ++k) {
@@ -182,19 +182,19 @@ static void place_added(struct order_work *o)
 			continue;
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
 			const struct item *needed = item_of(o, graph->needs[at].line);
-			uint32_t least = needed->place + !needed->is_new;
-			if (decides_place(o, i, &graph->needs[at]) && least > low)
+			uint32_t least = needed->position + !needed->is_new;
+			if (decides_position(o, i, &graph->needs[at]) && least > low)
 				low = least;
 		}
 		const struct planned *mount = &m->match.mounts[item->i];
-		if (mount->instead != NO_LINE && mount->instead + 1 < item->place)
-			item->place = mount->instead + 1;
+		if (mount->instead != NO_LINE && mount->instead + 1 < item->position)
+			item->position = mount->instead + 1;
 		else
-			item->place = above_line(m, item->place);
-		if (mount->before != NO_LINE && mount->before < item->place)
-			item->place = above_line(m, mount->before);
-		if (item->place < low)
-			item->place = low;
+			item->position = above_line(m, item->position);
+		if (mount->before != NO_LINE && mount->before < item->position)
+			item->position = above_line(m, mount->before);
+		if (item->position < low)
+			item->position = low;
 	}
 }
 
@@ -208,7 +208,7 @@ static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one
 	for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
 		const struct order_need *need = &graph->needs[at];
 		if (!order_matters(graph, i, need)
-		    || item_of(o, need->line)->place <= item_of(o, i)->place
+		    || item_of(o, need->line)->position <= item_of(o, i)->position
 		    || (n > 0 && *one == need->line))
 			continue;
 		*one = need->line;
@@ -217,20 +217,20 @@ static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one
 	return n;
 }
 
-/** Give each line a place after the lines that it needs.  @return false: there is a cycle. */
-static bool place_late(struct order_work *o)
+/** Give each line a position after the lines that it needs.  @return false: there is a cycle. */
+static bool move_late(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
 	uint32_t one, other;
 	for (uint32_t k = 0; k < m->nitems; ++k)
-		m->items[k].place = k;
+		m->items[k].position = k;
 	for (uint32_t k = 0; k < graph->count; ++k)
 		item_of(o, graph->sequence[k])->rank = k;
 	for (uint32_t k = 0; k < m->nitems; ++k) {
 		uint32_t i = m->items[k].line;
 		if (i != ORDER_NONE && count_late(o, i, &one) == 1 && !count_late(o, one, &other))
-			item_of(o, one)->place = m->items[k].place;
+			item_of(o, one)->position = m->items[k].position;
 	}
 	/* The second pass changes nothing, unless there is a cycle. */
 	for (int again = 0; again < 2; ++again) {
@@ -241,10 +241,10 @@ static bool place_late(struct order_work *o)
 				const struct item *needed = item_of(o, graph->needs[at].line);
 				if (!order_matters(graph, i, &graph->needs[at]))
 					continue;
-				if (needed->place >= item->place && needed->rank > item->rank)
+				if (needed->position >= item->position && needed->rank > item->rank)
 					return false;
-				if (needed->place > item->place)
-					item->place = needed->place;
+				if (needed->position > item->position)
+					item->position = needed->position;
 			}
 		}
 	}
@@ -256,7 +256,7 @@ static void report_late(struct order_work *o, bool done)
 {
 	struct merger *m = o->m;
 	struct order_finding *findings = NULL;
-	ssize_t count = order_judge(&o->graph, o->at, &findings);
+	ssize_t count = order_check(&o->graph, o->at, &findings);
 	uint32_t last = ORDER_NONE;
 	m->match.failed |= count < 0;
 	for (ssize_t i = 0; i < count; ++i) {
@@ -281,16 +281,16 @@ void merge_order(struct merger *m)
 	make_items(&o);
 	if (!m->match.failed) {
 		add_netdev(&o);
-		place_added(&o);
+		position_added(&o);
 		sort_items(&o);
-		bool fix = m->in->fix & FSTAB_FIX_ORDER && place_late(&o);
+		bool fix = m->in->fix & FSTAB_FIX_ORDER && move_late(&o);
 		report_late(&o, fix);
 		for (uint32_t k = 0; fix && k < m->nitems; ++k) {
 			const struct item *item = &m->items[k];
 			if (item->line == ORDER_NONE)
 				continue;
 			for (uint32_t at = above_comment(m, k); at < k; ++at) {
-				m->items[at].place = item->place;
+				m->items[at].position = item->position;
 				m->items[at].rank = item->rank;
 			}
 		}

@@ -172,9 +172,9 @@ bool order_find_boot(struct order *order)
 /** Maximum of lines visited in the search for a path from one line to another. */
 enum { REACH_MAX = 256 };
 
-struct judge {
+struct checker {
 	const struct order *order;
-	const uint32_t *place;
+	const uint32_t *position;
 	struct order_finding *findings;
 	size_t count, room;
 	unsigned reported[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
@@ -186,9 +186,9 @@ static bool has(const struct order *order, uint32_t line, unsigned flags)
 	return order->flags[line] & flags;
 }
 
-static uint32_t place_of(const struct judge *j, uint32_t line)
+static uint32_t position_of(const struct checker *c, uint32_t line)
 {
-	return j->place ? j->place[line] : line;
+	return c->position ? c->position[line] : line;
 }
 
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need)
@@ -197,17 +197,17 @@ bool order_matters(const struct order *order, uint32_t line, const struct order_
 	return need->kind <= ORDER_BRANCH && !has(order, line, out) && !has(order, need->line, out);
 }
 
-static void add(struct judge *j, enum order_fault fault, uint32_t line,
+static void add(struct checker *c, enum order_fault fault, uint32_t line,
                 const struct order_need *need)
 {
-	if (j->reported[fault] & 1u << need->kind)
+	if (c->reported[fault] & 1u << need->kind)
 		return;
-	j->reported[fault] |= 1u << need->kind;
-	if (!ARRAY_ROOM(j->findings, j->count, &j->room)) {
-		j->failed = true;
+	c->reported[fault] |= 1u << need->kind;
+	if (!ARRAY_ROOM(c->findings, c->count, &c->room)) {
+		c->failed = true;
 		return;
 	}
-	j->findings[j->count++] =
+	c->findings[c->count++] =
 		(struct order_finding){fault, need->kind, line, need->line, need->path};
 }
 
@@ -241,13 +241,13 @@ static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 	return false;
 }
 
-/** Judge one need of a line. */
-static void judge_need(struct judge *j, uint32_t i, const struct order_need *need)
+/** Check one need of a line. */
+static void check_need(struct checker *c, uint32_t i, const struct order_need *need)
 {
-	const struct order *order = j->order;
+	const struct order *order = c->order;
 	uint32_t other = need->line;
 	if (has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
-		add(j, ORDER_CYCLE, i, need);
+		add(c, ORDER_CYCLE, i, need);
 	/* The mount of an overlay or union looks into its directories, and so mounts them. */
 	bool known = order_is_known(need->kind);
 	bool mounts = !known && has(order, other, ORDER_IS_AUTOMOUNT)
@@ -258,69 +258,69 @@ static void judge_need(struct judge *j, uint32_t i, const struct order_need *nee
 	bool automount = need->kind == ORDER_PARENT && has(order, i, ORDER_IS_AUTOMOUNT)
 	                 && !has(order, i, ORDER_IS_IDLE);
 	if (waits && ((is_early(order, i) && first) || automount))
-		add(j, ORDER_DEADLOCK, i, need);
+		add(c, ORDER_DEADLOCK, i, need);
 	if (has(order, i, ORDER_IS_IDLE) || !need->nearest || need->kind == ORDER_AFTER)
 		return;
 	if (has(order, other, ORDER_IS_IDLE) && !order->lines[other]->absent)
-		add(j, ORDER_NOAUTO, i, need);
+		add(c, ORDER_NOAUTO, i, need);
 	else if (has(order, other, ORDER_IS_NOFAIL)
 	         && !has(order, i, ORDER_IS_NOFAIL | ORDER_IS_AUTOMOUNT))
-		add(j, ORDER_OPTIONAL, i, need);
+		add(c, ORDER_OPTIONAL, i, need);
 	/* A mount made on first access finds its prerequisites mounted, or mounts them. */
 	if (!known && !(waits && is_early(order, i))
 	    && !has(order, other, ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT)
 	    && !has(order, i, ORDER_IS_AUTOMOUNT) && !is_after(order, i, other))
-		add(j, ORDER_UNORDERED, i, need);
+		add(c, ORDER_UNORDERED, i, need);
 }
 
-static void judge_line(struct judge *j, uint32_t i)
+static void check_line(struct checker *c, uint32_t i)
 {
-	const struct order *order = j->order;
-	memset(j->reported, 0, sizeof(j->reported));
+	const struct order *order = c->order;
+	memset(c->reported, 0, sizeof(c->reported));
 	/* The lowest mount that is late, of the first path of a kind that has one. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 		const struct order_need *need = &order->needs[at], *before = late[need->kind];
-		if (order_matters(order, i, need) && place_of(j, need->line) > place_of(j, i)
+		if (order_matters(order, i, need) && position_of(c, need->line) > position_of(c, i)
 		    && (!before || before->path == need->path))
 			late[need->kind] = need;
 	}
 	for (int kind = 0; kind < ORDER_KINDS; ++kind) {
 		if (late[kind])
-			add(j, ORDER_LATE, i, late[kind]);
+			add(c, ORDER_LATE, i, late[kind]);
 	}
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at)
-		judge_need(j, i, &order->needs[at]);
+		check_need(c, i, &order->needs[at]);
 	uint32_t root = order->root;
-	const char *path = fstab_entry_place(order->lines[i]);
+	const char *path = fstab_entry_target(order->lines[i]);
 	if (root != ORDER_NONE && path && path[1]
 	    && !has(order, i, ORDER_IS_AUTOMOUNT | ORDER_IS_IDLE)
-	    && place_of(j, root) > place_of(j, i) && !late[ORDER_PARENT])
-		add(j, ORDER_ROOT, i,
+	    && position_of(c, root) > position_of(c, i) && !late[ORDER_PARENT])
+		add(c, ORDER_ROOT, i,
 		    &(struct order_need){.line = root, .kind = ORDER_PARENT, .path = path});
 }
 
-ssize_t order_judge(const struct order *order, const uint32_t *place,
+ssize_t order_check(const struct order *order, const uint32_t *position,
                     struct order_finding **findings)
 {
-	struct judge j = {.order = order, .place = place};
+	struct checker c = {.order = order, .position = position};
 	uint32_t nowhere = 0;
-	for (uint32_t i = 0; i < order->count && !j.failed; ++i) {
-		judge_line(&j, i);
+	for (uint32_t i = 0; i < order->count && !c.failed; ++i) {
+		check_line(&c, i);
 		for (; nowhere < order->nnowhere && order->nowhere[nowhere].line == i; ++nowhere) {
 			const struct order_need need = {ORDER_NONE, ORDER_REQUIRES, false,
 			                                order->nowhere[nowhere].path};
 			if (!has(order, i, ORDER_IS_IDLE))
-				add(&j, ORDER_NOWHERE, i, &need);
+				add(&c, ORDER_NOWHERE, i, &need);
 		}
 	}
-	if (j.failed) {
-		free(j.findings);
+	if (c.failed) {
+		free(c.findings);
 		errno = ENOMEM;
 		return -1;
 	}
-	*findings = j.findings;
-	return (ssize_t)j.count;
+	*findings = c.findings;
+	return (ssize_t)c.count;
 }
 
 /* Which lines are mounted. */
@@ -338,7 +338,7 @@ static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
 		return true;
 	enum order_lack lack = outcomes[other].lack;
 	/* A line covered by another line on its mount point does not count. */
-	return need->nearest && lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_PLACE
+	return need->nearest && lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_TARGET
 	       && !(systemd && lack == ORDER_LACKS_BOOT && !order->lines[other]->absent);
 }
 
@@ -356,8 +356,8 @@ static struct order_outcome outcome(const struct order *order, bool systemd, uin
 		if (is_unmet(order, systemd, i, need, outcomes))
 			return (struct order_outcome){ORDER_LACKS_OTHER, need->kind, need->line};
 	}
-	if (fstab_entry_place(order->lines[i]) && other != i)
-		out = (struct order_outcome){ORDER_LACKS_PLACE, ORDER_PARENT, other};
+	if (fstab_entry_target(order->lines[i]) && other != i)
+		out = (struct order_outcome){ORDER_LACKS_TARGET, ORDER_PARENT, other};
 	return out;
 }
 
