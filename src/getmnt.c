@@ -46,9 +46,8 @@
  *     place.c            resolving the name of a file that root reads, replaces or creates
  *     named.c            reading a file that the user named, writing it as find does; directories
  *     replace.c          replacing a file: opening and reading it
- *     replace_write.c    replacing a file: writing the new one
  *     replace_keep.c     replacing a file: owner, mode and attributes
- *     replace_backup.c   replacing a file: its backups
+ *     replace_commit.c   replacing a file: the steps, as a table
  *   probe/               touching what may block, in a child with a deadline
  *     prober.c           the client
  *     supervisor.c       the process that keeps the deadline

@@ -5,6 +5,7 @@
  */
 #include "path/replace_impl.h"
 
+#include "base/fail.h"
 #include "os/change.h"
 
 #include <errno.h>
@@ -56,9 +57,10 @@ static int place_up(void *arg, struct path_walk *walk)
 static int refuse(struct place *place, enum replace_why why, int error, const char *step,
                   const char *more)
 {
-	replace_fail(&place->refused, why, error, "%s%s%s", step, path_text(&place->walk), more);
-	errno = error;
-	return -1;
+	place->refused = (struct replace_error){.why = why, .error = error};
+	snprintf(place->refused.step, sizeof(place->refused.step), "%s%s%s", step,
+	         path_text(&place->walk), more);
+	return fail(error);
 }
 
 /** Path components given by the user may be accessed unchecked, but not the target of a symlink. */
@@ -147,8 +149,7 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 		return -1;
 	if (!place->at_link)
 		return n;
-	errno = EINVAL;
-	return -1;
+	return fail(EINVAL);
 }
 
 static int place_enter(void *arg, struct path_walk *walk)
@@ -169,20 +170,12 @@ static int place_enter(void *arg, struct path_walk *walk)
 	return move_to(place, fd);
 }
 
-static const struct path_how place_how = {
-	.may = place_may,
-	.link = place_link,
-	.enter = place_enter,
-	.up = place_up,
-	.top = place_top,
-};
-
 /** Resolve a path from the current place. */
 static int resolve(struct place *place)
 {
-	struct path_how how = place_how;
-	how.arg = place;
-	return path_resolve(&place->walk, &how);
+	return path_resolve(&place->walk, &(struct path_how){
+		.may = place_may, .link = place_link, .enter = place_enter, .up = place_up,
+		.top = place_top, .arg = place});
 }
 
 /** Start at "/" or the working directory. */
@@ -192,10 +185,8 @@ static int begin(struct place *place, const char *path)
 	char cwd[PATH_MAX] = "/";
 	if (path_begin(&place->walk, path) != 0)
 		return -1;
-	if (!*path) {
-		errno = ENOENT;
-		return -1;
-	}
+	if (!*path)
+		return fail(ENOENT);
 	place->rootfd = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
 	place->fd = os_openat(os, AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
 	if (place->fd < 0 || place->rootfd < 0)
@@ -209,10 +200,8 @@ static int begin(struct place *place, const char *path)
 	if (rc != 0)
 		return -1;
 	/* "(unreachable)/x" */
-	if (*cwd != '/') {
-		errno = ENOENT;
-		return -1;
-	}
+	if (*cwd != '/')
+		return fail(ENOENT);
 	strbuf_puts(&place->walk.text, cwd[1] ? cwd : "");
 	return 0;
 }
@@ -220,16 +209,16 @@ static int begin(struct place *place, const char *path)
 /** Resolve the root, and start there. */
 static int begin_in_root(struct place *place, const char *root, const char *path)
 {
-	struct os *os = place->os;
+	struct path_walk walk;
+	bool dir = place->dir;
 	place->dir = true;
 	if (begin(place, root) != 0 || resolve(place) != 0)
 		return -1;
-	place->dir = false;
+	place->dir = dir;
 	place->in_root = true;
-	os_close(os, place->rootfd);
+	os_close(place->os, place->rootfd);
 	place->rootfd = place->fd;
-	place->fd = os_openat(os, place->rootfd, ".", O_PATH | O_DIRECTORY);
-	struct path_walk walk;
+	place->fd = os_openat(place->os, place->rootfd, ".", O_PATH | O_DIRECTORY);
 	if (path_begin(&walk, path) == 0)
 		strbuf_puts(&walk.text, strbuf_str(&place->walk.text));
 	walk.root = walk.text.len;
@@ -238,35 +227,26 @@ static int begin_in_root(struct place *place, const char *root, const char *path
 	return place->fd < 0 || !walk.rest ? -1 : 0;
 }
 
-/** Whether the resolution succeeded, with its whole text.  @rc  Its result.  @return 0, or -1. */
-static int whole(const struct place *place, int rc)
+/** Resolve the path of the options. */
+static int find(struct place *place)
 {
-	if (rc == 0 && place->walk.text.failed) {
-		errno = ENOMEM;
-		rc = -1;
-	}
-	return rc;
+	const char *root = place->opts->root, *path = place->opts->path;
+	place->fd = place->rootfd = place->pipe = -1;
+	int rc = root && *root && strcmp(root, "/") != 0 ? begin_in_root(place, root, path)
+	                                                 : begin(place, path);
+	rc = rc == 0 ? resolve(place) : rc;
+	return rc == 0 && place->walk.text.failed ? fail(ENOMEM) : rc;
 }
 
 int place_find(struct place *place, struct os *os, const struct replace_name *opts, bool at_link)
 {
-	const char *root = opts->root;
 	*place = (struct place){.os = os, .opts = opts, .at_link = at_link};
-	place->fd = place->rootfd = place->pipe = -1;
-	int rc = root && *root && strcmp(root, "/") != 0 ? begin_in_root(place, root, opts->path)
-	                                                 : begin(place, opts->path);
-	if (rc == 0)
-		rc = resolve(place);
-	return whole(place, rc);
+	return find(place);
 }
 
 int place_find_dir(struct place *place, struct os *os, const struct replace_name *opts,
                    bool create)
 {
 	*place = (struct place){.os = os, .opts = opts, .dir = true, .create = create};
-	place->fd = place->rootfd = place->pipe = -1;
-	int rc = begin(place, opts->path);
-	if (rc == 0)
-		rc = resolve(place);
-	return whole(place, rc);
+	return find(place);
 }

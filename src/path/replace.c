@@ -4,6 +4,7 @@
  */
 #include "path/replace_impl.h"
 
+#include "base/fail.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -19,15 +20,33 @@
 
 enum { READS_MAX = 5 };
 
-int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step,
-                 ...)
+int replace_fail(struct replace *file, enum replace_why why, int number, const char *step, ...)
 {
 	va_list args;
 	va_start(args, step);
-	*error = (struct replace_error){.why = why, .error = number};
-	vsnprintf(error->step, sizeof(error->step), step, args);
+	file->error = (struct replace_error){.why = why, .error = number};
+	vsnprintf(file->error.step, sizeof(file->error.step), step, args);
 	va_end(args);
 	return -1;
+}
+
+int replace_fail_call(struct replace *file, const char *name)
+{
+	static const struct {
+		int error;
+		enum replace_why why;
+	} rows[] = {
+		{EROFS, RP_READ_ONLY}, {ENOSPC, RP_SPACE}, {EDQUOT, RP_SPACE}, {EFBIG, RP_SPACE},
+		{EACCES, RP_DENIED}, {EPERM, RP_DENIED}, {EXDEV, RP_MOUNT},
+	};
+	enum replace_why why = RP_ERROR;
+	int number = errno;
+	if (*file->error.step)
+		return -1;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+		why = rows[i].error == number ? rows[i].why : why;
+	return replace_fail(file, file->replaced ? RP_UNSURE : why, number, "%s%s%s", file->doing,
+	                    name ? " " : "", name ? name : "");
 }
 
 bool replace_same_times(const struct stat *a, const struct stat *b)
@@ -45,70 +64,67 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       && replace_same_times(a, b);
 }
 
-static int fail_look(struct replace *file, const char *step)
-{
-	return replace_fail(&file->error, errno == EXDEV ? RP_MOUNT : RP_ERROR, errno, "%s", step);
-}
-
 static int read_text(struct replace *file)
 {
 	free(file->text);
 	file->text = NULL;
+	file->doing = "reading it";
 	if (os_read_fd(file->os, file->fd, REPLACE_MAX, &file->text, &file->len) == 0)
 		return 0;
-	return replace_fail(&file->error, errno == EFBIG ? RP_TOO_LARGE : RP_ERROR, errno,
-	                    "reading it");
+	return errno == EFBIG ? replace_fail(file, RP_TOO_LARGE, EFBIG, "%s", file->doing) : -1;
 }
 
 /** Read a pipe to its end.  @fd  The pipe, or -1 with errno set.  @return as read_once(). */
 static int read_pipe(struct replace *file, int fd, struct stat *st)
 {
 	file->fd = fd;
+	file->doing = "opening it";
 	if (fd < 0 || os_fstatat(file->os, fd, "", st) != 0)
-		return fail_look(file, "opening it");
-	if (!S_ISFIFO(st->st_mode))
-		return 1;
-	return read_text(file);
+		return -1;
+	return S_ISFIFO(st->st_mode) ? read_text(file) : 1;
 }
 
 /**
  * Open and read a file.
  *
  * @st [out]  Its attributes while it was read.
- * @return 0; 1: the file was replaced meanwhile; -1 and file->error.
+ * @return 0; 1: the file was replaced meanwhile; -1 with errno or the error.
  */
 static int read_once(struct replace *file, int dirfd, const char *name, struct stat *st)
 {
+	const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 	struct os *os = file->os;
 	struct statfs fs;
 	struct stat opened, after;
 	/* Check the type first, since opening a device can have side effects. */
+	file->doing = "getting its attributes";
 	if (os_look_entry(os, dirfd, name, ENTRY_LOCAL, st) != 0)
-		return fail_look(file, "getting its attributes");
+		return -1;
 	if (S_ISLNK(st->st_mode))
 		return 1;
 	if (S_ISFIFO(st->st_mode) && file->may_pipe)
-		return read_pipe(file, os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK
-		                                     | O_NOCTTY, ENTRY_HERE), st);
+		return read_pipe(file, os_open_entry(os, dirfd, name, flags, ENTRY_HERE), st);
 	if (!S_ISREG(st->st_mode))
-		return replace_fail(&file->error, RP_TYPE, 0, "it is %s",
+		return replace_fail(file, RP_TYPE, 0, "it is %s",
 		                    S_ISDIR(st->st_mode)    ? "a directory"
 		                    : S_ISFIFO(st->st_mode) ? "a FIFO"
 		                    : S_ISSOCK(st->st_mode) ? "a socket"
 		                                            : "a device");
-	file->fd = os_open_entry(os, dirfd, name, O_RDONLY | O_NONBLOCK | O_NOCTTY, ENTRY_LOCAL);
+	file->doing = "opening it";
+	file->fd = os_open_entry(os, dirfd, name, flags, ENTRY_LOCAL);
 	if (file->fd < 0 && (errno == ENOENT || errno == ELOOP))
 		return 1;
 	if (file->fd < 0 || os_fstatat(os, file->fd, "", &opened) != 0
 	    || os_fstatfs(os, file->fd, &fs) != 0)
-		return replace_fail(&file->error, RP_ERROR, errno, "opening it");
+		return -1;
 	file->of_kernel = fs.f_type == PROC_MAGIC;
 	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
 		return 1;
 	if (read_text(file) != 0)
 		return -1;
+	file->doing = "getting its attributes";
 	if (os_fstatat(os, file->fd, "", &after) != 0)
-		return replace_fail(&file->error, RP_ERROR, errno, "getting its attributes");
+		return -1;
 	*st = opened;
 	bool same = is_same(&opened, &after) && (uint64_t)after.st_size == file->len;
 	return file->of_kernel || same ? 0 : 1;
@@ -122,7 +138,7 @@ static int read_steady(struct replace *file, int dirfd, const char *name, struct
 		file->fd = -1;
 		rc = read_once(file, dirfd, name, st);
 	}
-	return rc == 1 ? replace_fail(&file->error, RP_CHANGED, 0, "reading it") : rc;
+	return rc == 1 ? replace_fail(file, RP_CHANGED, 0, "reading it") : rc;
 }
 
 /** Read the target of a symlink that is to be replaced itself; empty if the symlink dangles. */
@@ -133,13 +149,12 @@ static int read_link_target(struct replace *file, const struct replace_name *nam
 	int rc = 0;
 	if (place_find(&place, file->os, name, false) == 0 && place.found) {
 		rc = read_steady(file, place.fd, path_name(&place.walk), &st);
-		if (rc != 0 && file->error.why == RP_ERROR && file->error.error == ENOENT)
+		if (rc != 0 && !*file->error.step && errno == ENOENT)
 			rc = 0;
-	} else if (place.refused.error) {
+	} else if (place.refused.error || errno == ENOMEM) {
 		file->error = place.refused;
+		file->doing = "reading the symlink";
 		rc = -1;
-	} else if (errno == ENOMEM) {
-		rc = replace_fail(&file->error, RP_ERROR, ENOMEM, "reading the symlink");
 	}
 	place_destroy(&place);
 	return rc;
@@ -154,18 +169,16 @@ static void find_mount(struct replace *file)
 	unsigned mask = K_STATX_TYPE | (file->mnt_unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID);
 	bool own = !file->missing && !file->at_link;
 	if (os_statx(os, own ? file->fd : file->dirfd, "", AT_NO_AUTOMOUNT | AT_EMPTY_PATH,
-	             mask, &st) != 0)
-		return;
-	file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
+	             mask, &st) == 0)
+		file->mnt_id = os_statx_mnt_id(&st, file->mnt_unique);
 }
 
-/** Read the file at a place.  @return 0, or -1 and file->error. */
+/** Read the file at a place.  @return 0, or -1 with errno or the error. */
 static int read_place(struct replace *file, struct place *place, const struct replace_name *name)
 {
-	struct os *os = file->os;
 	/* A missing file with a final slash, "fstab/", has already failed with ENOENT. */
 	if (!place->found && place->pipe < 0)
-		return replace_fail(&file->error, RP_TYPE, 0, "it is a directory");
+		return replace_fail(file, RP_TYPE, 0, "it is a directory");
 	file->name = strdup(path_name(&place->walk));
 	file->path = strbuf_take(&place->walk.text);
 	file->link = place->link;
@@ -173,30 +186,32 @@ static int read_place(struct replace *file, struct place *place, const struct re
 	place->link = NULL;
 	place->fd = -1;
 	if (!file->name || !file->path)
-		return replace_fail(&file->error, RP_ERROR, ENOMEM, "resolving its name");
+		return fail(ENOMEM);
 
-	int rc = 0;
+	file->doing = "getting its attributes";
+	int rc = place->pipe >= 0 ? 0 : os_look_entry(file->os, file->dirfd, file->name,
+	                                              ENTRY_LOCAL, &file->st);
 	if (place->pipe >= 0) {
 		rc = read_pipe(file, place->pipe, &file->st);
 		place->pipe = -1;
 		if (rc == 1)
-			replace_fail(&file->error, RP_CHANGED, 0, "opening it");
-	} else if (os_look_entry(os, file->dirfd, file->name, ENTRY_LOCAL, &file->st) != 0) {
-		if (errno != ENOENT || !name->may_create)
-			return fail_look(file, "getting its attributes");
+			replace_fail(file, RP_CHANGED, 0, "opening it");
+	} else if (rc != 0 && errno == ENOENT && name->may_create) {
 		file->missing = true;
-	} else if (name->at_link && S_ISLNK(file->st.st_mode)) {
+		rc = 0;
+	} else if (rc == 0 && name->at_link && S_ISLNK(file->st.st_mode)) {
 		/* The last component may have become a symlink only now. */
 		file->at_link = file->link != NULL;
 		rc = file->at_link ? read_link_target(file, name)
-		     : replace_fail(&file->error, RP_CHANGED, 0, "resolving its name");
-	} else {
+		     : replace_fail(file, RP_CHANGED, 0, "resolving its name");
+	} else if (rc == 0) {
 		rc = read_steady(file, file->dirfd, file->name, &file->st);
 	}
 	if (rc != 0)
 		return -1;
+	file->doing = "reading it";
 	if (!file->text && !(file->text = calloc(1, 1)))
-		return replace_fail(&file->error, RP_ERROR, ENOMEM, "reading it");
+		return -1;
 	find_mount(file);
 	return 0;
 }
@@ -204,14 +219,14 @@ static int read_place(struct replace *file, struct place *place, const struct re
 int replace_open(struct os *os, const struct replace_name *name, struct replace *file)
 {
 	struct place place;
-	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe};
+	*file = (struct replace){.os = os, .dirfd = -1, .fd = -1, .may_pipe = name->may_pipe,
+	                         .doing = "resolving its name"};
 	int rc = place_find(&place, os, name, name->at_link);
 	if (rc == 0)
 		rc = read_place(file, &place, name);
-	else if (place.refused.error)
-		file->error = place.refused;
 	else
-		replace_fail(&file->error, RP_ERROR, errno, "resolving its name");
+		file->error = place.refused;
+	rc = rc == 0 ? 0 : replace_fail_call(file, NULL);
 	place_destroy(&place);
 	return rc;
 }
@@ -231,39 +246,35 @@ static unsigned flags_of(struct os *os, int fd, bool readable)
 	return readable && os_inode_flags(os, fd, &flags) == 0 ? flags : 0;
 }
 
-static int refuse_flags(struct replace *file, unsigned flags, const char *what)
+/** Refuse a file or directory with such a flag.  @fd  As for flags_of(). */
+static int refuse_flags(struct replace *file, int fd, const char *what)
 {
-	if (flags & FS_IMMUTABLE_FL)
-		return replace_fail(&file->error, RP_IMMUTABLE, EPERM, "%s", what);
-	if (flags & FS_APPEND_FL)
-		return replace_fail(&file->error, RP_APPEND, EPERM, "%s", what);
-	return 0;
-}
-
-/** Whether the mount of a directory or its file system is read-only. */
-static bool is_read_only(struct os *os, int fd)
-{
-	struct statfs fs;
-	return os_fstatfs(os, fd, &fs) == 0 && fs.f_flags & ST_RDONLY;
+	unsigned flags = flags_of(file->os, fd, fd == file->fd);
+	if (!(flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
+		return 0;
+	return replace_fail(file, flags & FS_IMMUTABLE_FL ? RP_IMMUTABLE : RP_APPEND, EPERM, "%s",
+	                    what);
 }
 
 int replace_may(struct replace *file, bool links)
 {
+	struct statfs fs;
 	if (file->of_kernel && !file->at_link)
-		return replace_fail(&file->error, RP_KERNEL, 0, "it is in procfs");
+		return replace_fail(file, RP_KERNEL, 0, "it is in procfs");
 	if (file->missing && file->link)
-		return replace_fail(&file->error, RP_DANGLING, 0, "a dangling symlink");
+		return replace_fail(file, RP_DANGLING, 0, "a dangling symlink");
 	if (!file->missing && !file->at_link) {
-		if (refuse_flags(file, flags_of(file->os, file->fd, true), "the file") != 0)
+		if (refuse_flags(file, file->fd, "the file") != 0)
 			return -1;
 		if (!links && file->st.st_nlink > 1)
-			return replace_fail(&file->error, RP_LINKS, 0, "it has %llu names",
+			return replace_fail(file, RP_LINKS, 0, "it has %llu names",
 			                    (unsigned long long)file->st.st_nlink);
 	}
-	if (refuse_flags(file, flags_of(file->os, file->dirfd, false), "its directory") != 0)
+	if (refuse_flags(file, file->dirfd, "its directory") != 0)
 		return -1;
-	if (is_read_only(file->os, file->dirfd))
-		return replace_fail(&file->error, RP_READ_ONLY, EROFS, "its directory");
+	/* The mount of the directory or its file system. */
+	if (os_fstatfs(file->os, file->dirfd, &fs) == 0 && fs.f_flags & ST_RDONLY)
+		return replace_fail(file, RP_READ_ONLY, EROFS, "its directory");
 	return 0;
 }
 

@@ -113,6 +113,7 @@ struct replace {
 	struct os_signals signals;
 	bool held;
 	struct replace_error error;   /* of the call that failed */
+	const char *doing;      /* what the next call is for: begins error.step if it fails */
 };
 
 /** A name, and how to resolve it. */
@@ -166,10 +167,5 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 
 /** Close and free the file; blocked signals are delivered. */
 void replace_close(struct replace *file);
-
-/** Set an error.  @return -1. */
-__attribute__((format(printf, 4, 5)))
-int replace_fail(struct replace_error *error, enum replace_why why, int number, const char *step,
-                 ...);
 
 #endif

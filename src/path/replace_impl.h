@@ -8,9 +8,6 @@
 #include "path/replace.h"
 #include "path/resolve.h"
 
-#include <limits.h>
-#include <time.h>
-
 /* place.c */
 
 enum { PROC_MAGIC = 0x9fa0 };
@@ -51,61 +48,25 @@ int place_find_dir(struct place *place, struct os *os, const struct replace_name
 /** Close and free a place.  Preserves errno. */
 void place_destroy(struct place *place);
 
-enum { NAME_SIZE = NAME_MAX + 64 };
-
-/** The state of a replacement: open files, and existing temporary files. */
-struct writer {
-	struct replace *file;
-	struct replace_error *error;
-	int dir;                    /* for fsync and for listing */
-	int lock, new;
-	uid_t euid;
-	bool made_lock, made_new, made_old, made_backup;
-	char lock_name[NAME_SIZE], new_name[NAME_SIZE], old_name[NAME_SIZE], backup_name[NAME_SIZE];
-};
-
 /* replace.c */
+
+/** Set the error of a check that failed.  @number  errno, or 0.  @return -1. */
+__attribute__((format(printf, 4, 5)))
+int replace_fail(struct replace *file, enum replace_why why, int number, const char *step, ...);
+
+/** Set the error of a call that failed, from errno and file->doing; a set error is kept.
+    @name  The name of the file that the call used, for the message; or NULL.
+    @return -1. */
+int replace_fail_call(struct replace *file, const char *name);
 
 /** Whether a file is unchanged, judging by its times. */
 bool replace_same_times(const struct stat *a, const struct stat *b);
-
-/* replace_write.c */
-
-/** Set the error that corresponds to errno.  @return -1. */
-int writer_fail(const struct writer *w, const char *step, const char *name);
-
-/** Get the attributes of a name in the directory of the file, unless it is a mount point.
-    @return 0, or -1 with errno. */
-int writer_look(const struct writer *w, const char *name, struct stat *st);
-
-/**
- * Write a new file with owner, mode and attributes of the old one to disk, and read it
- * back.  Removes a file that a killed run left under this name.
- *
- * @times  Times of access and modification, or NULL.
- * @made [out]  The file exists, also after some failures.
- * @return a descriptor, or -1 and the error.
- */
-int writer_make(const struct writer *w, const char *name, const char *bytes, size_t len,
-                const struct timespec *times, bool *made);
-
-/** Rename to a name that must not exist yet.  @return 0, or -1 with errno. */
-int writer_rename(const struct writer *w, const char *from, const char *to);
 
 /* replace_keep.c */
 
 /** Give a new file the owner, mode and attributes of the old one; mode 0644 if there is no old
     file.
-    @return 0, or -1 and the error. */
-int writer_keep(const struct writer *w, int fd, const char *name);
-
-/* replace_backup.c */
-
-/** Make a backup.  It is renamed into place, so it is never incomplete.
-    @return 0, or -1 and the error. */
-int backup_make(struct writer *w);
-
-/** Remove all but the latest REPLACE_BACKUPS backups.  Failures are ignored. */
-void backup_prune(const struct writer *w);
+    @return 0, or -1 with errno or the error. */
+int replace_keep(struct replace *file, int to);
 
 #endif

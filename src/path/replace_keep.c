@@ -39,88 +39,75 @@ static ssize_t list_attributes(struct os *os, int fd, char *names)
 	return n < 0 && (errno == ENOTSUP || errno == ENOSYS) ? 0 : n;
 }
 
-static int keep_attribute(const struct writer *w, int to, const char *attribute, char *value,
-                          const char *name)
+static int keep_attribute(struct replace *file, int to, const char *attribute, char *value)
 {
-	struct os *os = w->file->os;
-	ssize_t n = os_fgetxattr(os, w->file->fd, attribute, value, BYTES_MAX);
+	ssize_t n = os_fgetxattr(file->os, file->fd, attribute, value, BYTES_MAX);
 	if (n < 0 && errno == ENODATA)
 		return 0;
 	if (n >= 0) {
 		/* A new file usually has a security label already. */
 		char *has = value + BYTES_MAX;
-		ssize_t m = os_fgetxattr(os, to, attribute, has, BYTES_MAX);
-		if (m == n && memcmp(has, value, (size_t)n) == 0)
-			return 0;
-		if (os_fsetxattr(os, to, attribute, value, (size_t)n) == 0)
+		ssize_t m = os_fgetxattr(file->os, to, attribute, has, BYTES_MAX);
+		if ((m == n && memcmp(has, value, (size_t)n) == 0)
+		    || os_fsetxattr(file->os, to, attribute, value, (size_t)n) == 0)
 			return 0;
 	}
 	if (!must_keep(attribute))
 		return 0;
-	int error = errno;
-	if (error == ENOSPC || error == EDQUOT || error == EROFS)
-		return writer_fail(w, "setting an attribute of", name);
-	return replace_fail(w->error, RP_KEEP, error, "attribute %s", attribute);
+	file->doing = "setting an attribute of";
+	return errno == ENOSPC || errno == EDQUOT || errno == EROFS
+	               ? -1 : replace_fail(file, RP_KEEP, errno, "attribute %s", attribute);
 }
 
-/** Copy the attributes of the old file to the new one: ACLs, security label, user attributes. */
-static int keep_attributes(const struct writer *w, int to, const char *name)
+/** Copy the attributes of the old file to the new one: ACLs, security label, user attributes.
+    @names  Room for four times BYTES_MAX. */
+static int keep_attributes(struct replace *file, int to, char *names)
 {
-	struct os *os = w->file->os;
-	char *names = malloc(4 * BYTES_MAX), *has = names ? names + BYTES_MAX : NULL;
-	ssize_t len = -1, nhas = -1;
-	int rc = -1;
-	if (!names || (len = list_attributes(os, w->file->fd, names)) < 0
-	    || (nhas = list_attributes(os, to, has)) < 0) {
-		replace_fail(w->error, RP_KEEP, errno, "attributes");
-		goto out;
-	}
+	char *has = names + BYTES_MAX;
+	ssize_t len = list_attributes(file->os, file->fd, names);
+	ssize_t nhas = len < 0 ? -1 : list_attributes(file->os, to, has);
+	if (nhas < 0)
+		return replace_fail(file, RP_KEEP, errno, "attributes");
 	/* Remove an inherited ACL before setting the mode, which changes the ACL's mask. */
 	for (const char *at = has; at < has + nhas; at += strlen(at) + 1) {
-		if (strncmp(at, "system.posix_acl_", 17) == 0 && os_fremovexattr(os, to, at) != 0
-		    && errno != ENODATA) {
-			replace_fail(w->error, RP_KEEP, errno, "attribute %s", at);
-			goto out;
-		}
+		if (strncmp(at, "system.posix_acl_", 17) == 0
+		    && os_fremovexattr(file->os, to, at) != 0 && errno != ENODATA)
+			return replace_fail(file, RP_KEEP, errno, "attribute %s", at);
 	}
-	if (os_fchmod(os, to, w->file->st.st_mode & 07777) != 0) {
-		replace_fail(w->error, RP_KEEP, errno, "mode %04o",
-		             (unsigned)w->file->st.st_mode & 07777);
-		goto out;
+	if (os_fchmod(file->os, to, file->st.st_mode & 07777) != 0)
+		return replace_fail(file, RP_KEEP, errno, "mode %04o",
+		                    (unsigned)file->st.st_mode & 07777);
+	for (const char *at = names; at < names + len; at += strlen(at) + 1) {
+		if (!is_of_bytes(at) && keep_attribute(file, to, at, has + BYTES_MAX) != 0)
+			return -1;
 	}
-	rc = 0;
-	for (const char *at = names; at < names + len && rc == 0; at += strlen(at) + 1) {
-		if (!is_of_bytes(at))
-			rc = keep_attribute(w, to, at, has + BYTES_MAX, name);
-	}
-out:
-	free(names);
-	return rc;
+	return 0;
 }
 
-int writer_keep(const struct writer *w, int to, const char *name)
+int replace_keep(struct replace *file, int to)
 {
-	const struct replace *file = w->file;
+	const struct stat *was = &file->st;
 	struct stat st;
-	if (file->missing || file->at_link)
-		return os_fchmod(file->os, to, 0644) == 0
-		               ? 0
-		               : writer_fail(w, "setting the mode of", name);
+	if (file->missing || file->at_link) {
+		file->doing = "setting the mode of";
+		return os_fchmod(file->os, to, 0644);
+	}
 	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "getting the attributes of", name);
-	if ((st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid)
-	    && os_fchown(file->os, to, file->st.st_uid, file->st.st_gid) != 0)
-		return replace_fail(w->error, RP_KEEP, errno, "owner %u:%u",
-		                    (unsigned)file->st.st_uid, (unsigned)file->st.st_gid);
-	if (keep_attributes(w, to, name) != 0)
 		return -1;
+	if ((st.st_uid != was->st_uid || st.st_gid != was->st_gid)
+	    && os_fchown(file->os, to, was->st_uid, was->st_gid) != 0)
+		return replace_fail(file, RP_KEEP, errno, "owner %u:%u", (unsigned)was->st_uid,
+		                    (unsigned)was->st_gid);
+	char *names = malloc(4 * BYTES_MAX);
+	int rc = names ? keep_attributes(file, to, names)
+	               : replace_fail(file, RP_KEEP, ENOMEM, "attributes");
+	free(names);
 	/* vfat and some FUSE file systems report success without changing anything. */
-	if (os_fstatat(file->os, to, "", &st) != 0)
-		return writer_fail(w, "getting the attributes of", name);
-	if (st.st_uid != file->st.st_uid || st.st_gid != file->st.st_gid
-	    || st.st_mode != file->st.st_mode)
-		return replace_fail(w->error, RP_KEEP, 0, "owner %u:%u and mode %04o",
-		                    (unsigned)file->st.st_uid, (unsigned)file->st.st_gid,
-		                    (unsigned)file->st.st_mode & 07777);
+	if (rc != 0 || os_fstatat(file->os, to, "", &st) != 0)
+		return -1;
+	if (st.st_uid != was->st_uid || st.st_gid != was->st_gid || st.st_mode != was->st_mode)
+		return replace_fail(file, RP_KEEP, 0, "owner %u:%u and mode %04o",
+		                    (unsigned)was->st_uid, (unsigned)was->st_gid,
+		                    (unsigned)was->st_mode & 07777);
 	return 0;
 }

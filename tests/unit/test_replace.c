@@ -739,7 +739,7 @@ static unsigned long try_shape(bool few)
 		}
 	}
 	/* Short reads and writes. */
-	static const int cut[] = {OS_READ, OS_WRITE, OS_PREAD, OS_GETDENTS};
+	static const int cut[] = {OS_READ, OS_PWRITE, OS_PREAD, OS_GETDENTS};
 	for (size_t i = 0; i < COUNT(cut); ++i) {
 		struct fault fault = {FAULT_SHORT, cut[i], 0, 0};
 		reset();
