@@ -16,8 +16,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
 int put_check(const struct put_options *options)
 {
 	const char *alone = options->yes ? "--yes" : options->force ? "--force"
@@ -45,50 +43,104 @@ bool put_blocks(void *arg, const char *path)
 	                       : mounts_type_blocks(run->table, path);
 }
 
-/** Append a text, replacing %s by the step that failed, %e by its error, and %p by a command that
-    lists the hard links of the file. */
-static void put_expanded(struct strbuf *out, const char *text, const struct replace_error *error,
-                         const char *path)
+/** Messages for each reason, of reading and of writing, and the option that helps; reports have no
+    options.  add_reason() expands them. */
+static const struct {
+	const char *reading, *writing, *option;
+} reasons[] = {
+	[RP_ERROR] = {"%s failed: %e", "%s: %e"},
+	[RP_TYPE] = {.reading = "%s; give a file"},
+	[RP_TOO_LARGE] = {.reading = "larger than 64 MiB: not a table of mounts"},
+	[RP_KERNEL] = {.writing = "the kernel generates this file",
+	               .option = "; --force-file replaces a symlink to it with a file"},
+	[RP_CHANGED] = {"not read: another program keeps writing to it; try again when it has "
+	                "finished",
+	                "it was changed after it was read (%s); check it, and try again"},
+	[RP_LOCKED] = {.writing = "another getmnt process is writing it (lock %s); try again "
+	                          "later"},
+	[RP_LINKS] = {.writing = "%s (hard links), and the others would keep the old lines; \"%p\" "
+	                         "lists them", .option = "; --force replaces only this one"},
+	[RP_IMMUTABLE] = {.writing = "%s is immutable (chattr +i); to write it anyway: %i"},
+	[RP_APPEND] = {.writing = "%s is append-only (chattr +a); to write it anyway: %a"},
+	[RP_READ_ONLY] = {.writing = "its file system is read-only; mount it read-write (mount -o "
+	                             "remount,rw), and try again"},
+	[RP_BOUND] = {.writing = "it is a mount point (a file is bound there), which cannot be "
+	                         "replaced; write the bound file, or unmount it first"},
+	[RP_SPACE] = {.writing = "%s: %e; make room, and try again"},
+	[RP_DENIED] = {.writing = "%s: %e; check the permissions of its directory"},
+	[RP_KEEP] = {.writing = "its %s cannot be kept: %e"},
+	[RP_SIGNAL] = {.writing = "interrupted by a signal (%s)"},
+	[RP_UNSURE] = {.writing = "written, but it may not survive a power failure: %s: %e"},
+	[RP_LINK] = {"not read: %s, who can change its target at any time; name the target itself"},
+	[RP_BLOCKS] = {"not read: accessing %s can block; to read it anyway, name the file by its "
+	               "path there"},
+	[RP_DANGLING] = {.writing = "the target of the symlink does not exist; name the target to "
+	                            "create it",
+	                 .option = ", or use --force-file to replace the symlink with a file"},
+	[RP_MOUNT] = {"not read: a file system that can block is mounted on it; unmount it, and "
+	              "try again",
+	              "%s: another file system is mounted on it, which could block forever; "
+	              "unmount it, and try again"},
+	[RP_LOCK] = {.writing = "%s, so other users could hold the lock forever; if no getmnt is "
+	                        "running, remove the lock file, and try again"},
+	[RP_OVERTAKEN] = {.writing = "written, but another program wrote to it at the same moment; "
+	                             "what it wrote could not be restored (%e) and is in %l; "
+	                             "compare both"},
+};
+
+/** Append a text, replacing %s by the step that failed, %e by its error, %l by the file that is
+    left, and %p, %i and %a by commands: list the hard links, permit writing. */
+static void add_reason(struct strbuf *out, const char *text, const struct replace *file,
+                       const char *path)
 {
-	const char *why = error->error == ETIME ? path_error(ETIME) : strerror(error->error);
+	static const char no_error[] = "the file system accepts it, but stores another value";
+	const struct replace_error *error = &file->error;
 	for (; *text; ++text) {
-		if (*text != '%')
-			strbuf_putc(out, *text);
-		else if (*++text == 'p')
+		char c = *text == '%' ? *++text : '\0';
+		if (c == 's') {
+			strbuf_puts(out, error->step);
+		} else if (c == 'e') {
+			strbuf_puts(out, error->error == 0 ? no_error
+			                 : error->error == ETIME ? path_error(ETIME)
+			                                         : strerror(error->error));
+		} else if (c == 'l') {
+			strbuf_puts(out, file->left ? file->left
+			                            : ".NAME.getmnt-new next to it");
+		} else if (c == 'p') {
 			command_words(out, "find", "DIR", "-samefile", path, NULL);
-		else
-			strbuf_puts(out, *text == 's' ? error->step : why);
+		} else if (c) {
+			command_words(out, "chattr", c == 'i' ? "-i" : "-a", NULL);
+			if (strcmp(error->step, "its directory") == 0)
+				strbuf_puts(out, " on the directory of");
+			command_operand(out, path);
+		} else {
+			strbuf_putc(out, *text);
+		}
 	}
 }
 
 void put_open_failed(const char *path, const struct replace *file)
 {
-	const struct replace_error *error = &file->error;
-	static const char *const texts[] = {
-		[RP_TYPE] = "%s; give a file",
-		[RP_TOO_LARGE] = "larger than 64 MiB: not a table of mounts",
-		[RP_CHANGED] = "not read: another program keeps writing to it; try again when "
-		               "it has finished",
-		[RP_LINK] = "not read: %s, who can change its target at any time; name the target "
-		            "itself",
-		[RP_BLOCKS] = "not read: accessing %s can block; to read it anyway, name the file "
-		              "by its path there",
-		[RP_MOUNT] = "not read: a file system that can block is mounted on it; unmount "
-		             "it, and try again",
-	};
-	const char *text = error->why < COUNT(texts) ? texts[error->why] : NULL;
-	if (!text)
-		text = error->error == ETIME ? "cannot be read: %e" : "%s failed: %e";
-	struct strbuf line = {0};
-	put_expanded(&line, text, error, path);
+	const char *text = reasons[file->error.why].reading;
+	struct strbuf line = {0}, object = {0};
+	add_reason(&line, file->error.error == ETIME ? "cannot be read: %e"
+	                  : text ? text : reasons[RP_ERROR].reading, file, path);
 	/* A symlink and its target, as ls -l prints them. */
-	struct strbuf object = {0};
 	strbuf_puts(&object, path);
 	if (file->link && file->path)
 		strbuf_printf(&object, " -> %s", file->path);
 	message(strbuf_str(&object), "%s", strbuf_str(&line));
 	strbuf_destroy(&object);
 	strbuf_destroy(&line);
+}
+
+/** replace_open(), after a failure with a message. */
+static int open_file(struct os *os, const struct replace_name *name, struct replace *file)
+{
+	int rc = replace_open(os, name, file);
+	if (rc != 0)
+		put_open_failed(file->path && !file->link ? file->path : name->path, file);
+	return rc;
 }
 
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *request,
@@ -99,18 +151,15 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
 		message(request->path, "%s", strerror(ENOMEM));
 		return PX_NOT_CHECKED;
 	}
-	put->os = os;
 	put->options = options;
 	put->rooted = request->root && strcmp(request->root, "/") != 0;
 	struct replace_name name = *request;
 	name.at_link = options->force_file;
 	name.named &= !put->rooted;
-	if (replace_open(os, &name, &put->file) == 0) {
+	if (open_file(os, &name, &put->file) == 0) {
 		*out = put;
 		return 0;
 	}
-	bool resolved = put->file.path && !put->file.link;
-	put_open_failed(resolved ? put->file.path : request->path, &put->file);
 	put_close(put);
 	return PX_NOT_CHECKED;
 }
@@ -121,9 +170,9 @@ bool put_is_stdout(const struct put *put)
 	const unsigned mask = K_STATX_INO | K_STATX_TYPE;
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
 	return !put->file.missing
-	       && os_statx(put->os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, mask,
+	       && os_statx(put->file.os, STDOUT_FILENO, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, mask,
 	                   &out) == 0
-	       && os_statx(put->os, AT_FDCWD, put->file.path, flags, mask, &file) == 0
+	       && os_statx(put->file.os, AT_FDCWD, put->file.path, flags, mask, &file) == 0
 	       && out.ino == file.ino && out.dev_major == file.dev_major
 	       && out.dev_minor == file.dev_minor;
 }
@@ -158,7 +207,7 @@ static void put_counts(struct strbuf *out, const struct put *put, struct linedif
 static void report_place(const struct put *put)
 {
 	const struct replace *file = &put->file;
-	struct mount_table *table = table_read_kernel(put->os, TABLE_AUTO,
+	struct mount_table *table = table_read_kernel(put->file.os, TABLE_AUTO,
 	                                              MF_FSTYPE | MF_SOURCE | MF_POINT);
 	const struct mount *found = NULL;
 	for (size_t i = 0; table && file->mnt_id && i < table->count; ++i) {
@@ -180,70 +229,21 @@ static void report_place(const struct put *put)
 	table_free(table);
 }
 
-/** Report why the file was not written, and where the new text is.  @return PX_NOT_WRITTEN. */
-static int report_failure(const struct put *put)
+/** Report why a file was not written, and where the new text is.
+    @report  Of put_report(): there are no options.
+    @return PX_NOT_WRITTEN. */
+static int report_failure(const struct replace *file, bool report)
 {
-	static const struct {
-		const char *text;
-		const char *remedy;   /* an option; not for reports, which have none */
-	} rows[] = {
-		[RP_ERROR] = {"%s: %e", NULL},
-		[RP_KERNEL] = {"the kernel generates this file",
-		               "; --force-file replaces a symlink to it with a file"},
-		[RP_DANGLING] = {"the target of the symlink does not exist; name the target to "
-		                 "create it",
-		                 ", or use --force-file to replace the symlink with a file"},
-		[RP_CHANGED] = {"it was changed after it was read (%s); check it, and try again"},
-		[RP_LOCKED] = {"another getmnt process is writing it (lock %s); try again later"},
-		[RP_LOCK] = {"%s, so other users could hold the lock forever; if no getmnt is "
-		             "running, remove the lock file, and try again"},
-		[RP_MOUNT] = {"%s: another file system is mounted on it, which could block "
-		              "forever; unmount it, and try again"},
-		[RP_LINKS] = {"%s (hard links), and the others would keep the old lines; "
-		              "\"%p\" lists them",
-		              "; --force replaces only this one"},
-		[RP_IMMUTABLE] = {"%s is immutable (chattr +i); to write it anyway: "},
-		[RP_APPEND] = {"%s is append-only (chattr +a); to write it anyway: "},
-		[RP_READ_ONLY] = {"its file system is read-only; mount it read-write (mount -o "
-		                  "remount,rw), and try again"},
-		[RP_BOUND] = {"it is a mount point (a file is bound there), which cannot be "
-		              "replaced; write the bound file, or unmount it first"},
-		[RP_SPACE] = {"%s: %e; make room, and try again"},
-		[RP_DENIED] = {"%s: %e; check the permissions of its directory"},
-		[RP_KEEP] = {"its %s cannot be kept: %e"},
-		[RP_SIGNAL] = {"interrupted by a signal (%s)"},
-		[RP_UNSURE] = {"written, but it may not survive a power failure: %s: %e"},
-		[RP_OVERTAKEN] = {"written, but another program wrote to it at the same moment; "
-		                  "what it wrote could not be restored (%e) and is in "},
-	};
-	const struct replace *file = &put->file;
-	const struct replace_error *error = &file->error;
-	bool written = error->why == RP_UNSURE || error->why == RP_OVERTAKEN;
-	const char *text = error->why < COUNT(rows) ? rows[error->why].text : NULL;
-	const char *remedy = text && !put->report ? rows[error->why].remedy : NULL;
+	enum replace_why why = file->error.why;
+	const char *text = reasons[why].writing, *option = reasons[why].option;
 	struct strbuf line = {0};
-	if (!error->error && error->why == RP_KEEP)
-		text = "its %s cannot be kept: the file system accepts it, but stores another "
-		       "value";
-	else if (!text || (!error->error && error->why == RP_ERROR))
-		text = error->error ? "%s: %e" : "%s";
-	strbuf_puts(&line, written ? "" : "not written: ");
-	put_expanded(&line, text, error, file->path);
-	strbuf_puts(&line, remedy ? remedy : "");
-	if (error->why == RP_OVERTAKEN)
-		strbuf_printf(&line, "%s; compare both",
-		              file->left ? file->left : ".NAME.getmnt-new next to it");
-	if (error->why == RP_IMMUTABLE || error->why == RP_APPEND) {
-		const char *flag = error->why == RP_IMMUTABLE ? "-i" : "-a";
-		bool dir = strcmp(error->step, "its directory") == 0;
-		command_words(&line, "chattr", flag, NULL);
-		strbuf_puts(&line, dir ? " on the directory of" : "");
-		command_operand(&line, file->path);
-	}
+	strbuf_puts(&line, why == RP_UNSURE || why == RP_OVERTAKEN ? "" : "not written: ");
+	add_reason(&line, text ? text : reasons[RP_ERROR].writing, file, file->path);
+	strbuf_puts(&line, option && !report ? option : "");
 	message(file->path, "%s", strbuf_str(&line));
 	if (file->left && !file->replaced)
 		message(file->path, "not changed; the complete new file is %s", file->left);
-	else if (!file->replaced && !put->report)
+	else if (!file->replaced && !report)
 		message(file->path, "%s; --diff prints the changes",
 		        file->missing ? "still missing" : "not changed");
 	strbuf_destroy(&line);
@@ -283,12 +283,12 @@ static void report_reload(const struct put *put)
 	struct k_statx fstab, systemd;
 	struct stat written;
 	const struct replace *file = &put->file;
-	if (put->rooted || os_statx(put->os, AT_FDCWD, "/run/systemd/system", flags, 0,
+	if (put->rooted || os_statx(put->file.os, AT_FDCWD, "/run/systemd/system", flags, 0,
 	                            &systemd) != 0
-	    || os_fstatat(put->os, file->dirfd, file->name, &written) != 0)
+	    || os_fstatat(put->file.os, file->dirfd, file->name, &written) != 0)
 		return;
 	/* /etc/fstab may be a symlink to the written file. */
-	if (os_statx(put->os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
+	if (os_statx(put->file.os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
 	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev
 	    && fstab.ino == written.st_ino)
 		message(file->path,
@@ -311,7 +311,7 @@ static int ask(const struct put *put)
 	text_say(stderr, "Write %s? [y/N] ", put->file.path);
 	for (;;) {
 		char c;
-		ssize_t n = os_read(put->os, STDIN_FILENO, &c, 1);
+		ssize_t n = os_read(put->file.os, STDIN_FILENO, &c, 1);
 		/* At the end of input, the terminal shows no newline. */
 		if (n <= 0)
 			text_say(stderr, "\n");
@@ -339,11 +339,11 @@ static int write_file(struct put *put, const char *new, size_t len,
 		return PX_NOT_WRITTEN;
 	}
 	if (replace_may(&put->file, o->force) != 0)
-		return report_failure(put);
+		return report_failure(&put->file, false);
 	if ((status = ask(put)) != 0)
 		return status;
 	if (replace_commit(&put->file, new, len, !o->no_backup, o->force) != 0) {
-		report_failure(put);
+		report_failure(&put->file, false);
 		if (put->file.replaced)
 			report_done(put);
 		return PX_NOT_WRITTEN;
@@ -409,7 +409,6 @@ static bool leads_to_blocking(void *arg, const char *path)
 
 int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 {
-	static const struct put_options options = {0};
 	enum { TRIES = 8 };
 	struct output_mounts mounts = {.os = os};
 	const struct replace_name request = {.path = path, .may_create = true, .named = true,
@@ -417,18 +416,15 @@ int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 	int status = PX_NOT_WRITTEN;
 	bool again = true;
 	for (int tries = 1; again; ++tries) {
-		struct put *put;
-		if (put_open(os, &options, &request, &put) != 0)
-			break;
-		put->report = true;
-		bool failed = replace_may(&put->file, true) != 0;
-		if (!failed && bytes)
-			failed = replace_commit(&put->file, bytes, len, false, true) != 0;
+		struct replace file;
+		bool opened = open_file(os, &request, &file) == 0;
+		bool failed = !opened || replace_may(&file, true) != 0
+		              || (bytes && replace_commit(&file, bytes, len, false, true) != 0);
 		/* Another run has replaced the report meanwhile: this one is newer, so retry. */
-		again = failed && put->file.error.why == RP_CHANGED && tries < TRIES;
-		if (!again)
-			status = failed ? report_failure(put) : PX_OK;
-		put_close(put);
+		again = opened && failed && file.error.why == RP_CHANGED && tries < TRIES;
+		if (opened && !again)
+			status = failed ? report_failure(&file, true) : PX_OK;
+		replace_close(&file);
 	}
 	table_free(mounts.table);
 	return status;

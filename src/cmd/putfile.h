@@ -59,9 +59,7 @@ bool put_blocks(void *run, const char *path);
 /** An open file. */
 struct put {
 	const struct put_options *options;
-	struct os *os;
 	struct replace file;     /* as it was read */
-	bool report;             /* opened by put_report() */
 	bool rooted;             /* below a root other than "/" */
 };
 
