@@ -49,19 +49,14 @@ int replace_fail_call(struct replace *file, const char *name)
 	                    name ? " " : "", name ? name : "");
 }
 
-bool replace_same_times(const struct stat *a, const struct stat *b)
-{
-	return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
-	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
-	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
-/** Whether the attributes of a file are the same in two calls of stat(2). */
-static bool is_same(const struct stat *a, const struct stat *b)
+bool replace_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
 	       && a->st_mode == b->st_mode && a->st_uid == b->st_uid && a->st_gid == b->st_gid
-	       && replace_same_times(a, b);
+	       && a->st_mtim.tv_sec == b->st_mtim.tv_sec
+	       && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+	       && a->st_ctim.tv_sec == b->st_ctim.tv_sec
+	       && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 static int read_text(struct replace *file)
@@ -118,7 +113,7 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	    || os_fstatfs(os, file->fd, &fs) != 0)
 		return -1;
 	file->of_kernel = fs.f_type == PROC_MAGIC;
-	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !is_same(st, &opened)))
+	if (!S_ISREG(opened.st_mode) || (!file->of_kernel && !replace_same(st, &opened)))
 		return 1;
 	if (read_text(file) != 0)
 		return -1;
@@ -126,7 +121,7 @@ static int read_once(struct replace *file, int dirfd, const char *name, struct s
 	if (os_fstatat(os, file->fd, "", &after) != 0)
 		return -1;
 	*st = opened;
-	bool same = is_same(&opened, &after) && (uint64_t)after.st_size == file->len;
+	bool same = replace_same(&opened, &after) && (uint64_t)after.st_size == file->len;
 	return file->of_kernel || same ? 0 : 1;
 }
 

@@ -116,9 +116,8 @@ static int still_looks(struct writer *w, struct entry *name)
 		return fail_changed(w, "it was removed");
 	if (st.st_dev != was->st_dev || st.st_ino != was->st_ino)
 		return fail_changed(w, "another file has replaced it");
-	if (st.st_size != was->st_size || !replace_same_times(&st, was))
-		return fail_changed(w, "its size or times have changed");
-	return 0;
+	/* Changing owner or mode changes the ctime as well. */
+	return replace_same(&st, was) ? 0 : fail_changed(w, "its size or times have changed");
 }
 
 static int still_reads(struct writer *w, struct entry *name)
@@ -417,11 +416,6 @@ static bool is_what_was_read(const struct writer *w, const char *name)
 	return same;
 }
 
-static int exchange_names(const struct writer *w, const struct entry *new)
-{
-	return os_rename(w->os, w->dirfd, new->name, w->file->name, RENAME_EXCHANGE);
-}
-
 /**
  * Restore a file that another process wrote at the same moment and that was taken out.
  *
@@ -439,7 +433,7 @@ static int put_back(const struct writer *w, const struct entry *new)
 		struct stat next;
 		if (look(w, new->name, &next) != 0)
 			next.st_ino = 0;
-		if (exchange_names(w, new) != 0)
+		if (os_rename(w->os, w->dirfd, new->name, w->file->name, RENAME_EXCHANGE) != 0)
 			return -1;
 		if (look(w, new->name, &out) != 0 || out.st_ino == in.st_ino)
 			return 0;
@@ -470,7 +464,9 @@ static int drop_old(struct writer *w, const struct entry *new)
 static int exchange(struct writer *w, struct entry *new)
 {
 	struct replace *file = w->file;
-	int rc = file->missing ? rename_free(w, new->name, file->name) : exchange_names(w, new);
+	int rc = file->missing ? rename_free(w, new->name, file->name)
+	                       : os_rename(w->os, w->dirfd, new->name, file->name,
+	                                   RENAME_EXCHANGE);
 	if (rc == 0 && !file->missing)
 		return drop_old(w, new);
 	if (rc != 0 && errno == (file->missing ? EEXIST : ENOENT))

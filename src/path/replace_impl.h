@@ -59,8 +59,8 @@ int replace_fail(struct replace *file, enum replace_why why, int number, const c
     @return -1. */
 int replace_fail_call(struct replace *file, const char *name);
 
-/** Whether a file is unchanged, judging by its times. */
-bool replace_same_times(const struct stat *a, const struct stat *b);
+/** Whether a file is unchanged, judging by its attributes. */
+bool replace_same(const struct stat *a, const struct stat *b);
 
 /* replace_keep.c */
 
