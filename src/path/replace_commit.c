@@ -5,12 +5,11 @@
  * All names are relative to file->dirfd, which was opened when the name was resolved: it is the
  * directory of the file that was read, even if a directory on the path is renamed.
  *
- * A step that fails ends the run: -1 with errno, or after replace_fail() if the reason is another
- * one.  undo() then removes the files that this run has made.
+ * A step that fails returns -1: with errno, or after replace_fail() if no call failed.  No step
+ * follows; undo() removes what was made.
  */
 #include "path/replace_impl.h"
 
-#include "os/file.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -26,13 +25,13 @@ enum { NAME_SIZE = NAME_MAX + 64, LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX 
 
 #define STAMP "%Y%m%dT%H%M%S"   /* of a backup, followed by milliseconds and "Z" */
 
-/** The file, and the files next to it. */
+/** The file, and the files next to it, as replace.h names them. */
 enum which { NAME, LOCK, NEW, OLD, BACKUP, NENTRIES };
 
 struct entry {
 	char name[NAME_SIZE];
 	int fd;                  /* of NAME: that of its directory, for fsync and for listing */
-	bool made;               /* this run has created it */
+	bool made;               /* by this run: undo() removes it, unless the file was replaced */
 	const char *bytes;       /* what is to be written */
 	size_t len;
 };
@@ -530,6 +529,7 @@ static const struct step {
 	{NULL, NAME, 0, NULL},
 };
 
+/** Run the steps.  @is  READ, BACKED: which steps apply.  @return 0, or -1 and the error. */
 static int run_steps(struct writer *w, unsigned is)
 {
 	for (const struct step *step = steps; step->run; ++step) {
@@ -541,7 +541,7 @@ static int run_steps(struct writer *w, unsigned is)
 	return 0;
 }
 
-/** Close all files.  After a failure, remove those that were made; the lock file always. */
+/** Close all files, and remove the lock file; unless the file was replaced, also what was made. */
 static void undo(struct writer *w)
 {
 	struct replace *file = w->file;
