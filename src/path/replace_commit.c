@@ -25,14 +25,14 @@ enum { NAME_SIZE = NAME_MAX + 64, LOCK_MS = 20, LOCK_RACES = 100, EXCHANGES_MAX 
 
 #define STAMP "%Y%m%dT%H%M%S"   /* of a backup, followed by milliseconds and "Z" */
 
-/** The file, and the files next to it, as replace.h names them. */
-enum which { NAME, LOCK, NEW, OLD, BACKUP, NENTRIES };
+/** The directory, the file, and the files next to it, as replace.h names them. */
+enum which { FOLDER, NAME, LOCK, NEW, OLD, BACKUP, NENTRIES };
 
 struct entry {
-	char name[NAME_SIZE];
-	int fd;                  /* of NAME: that of its directory, for fsync and for listing */
+	char name[NAME_SIZE];    /* of the directory: NAME, for messages */
+	int fd;
 	bool made;               /* by this run: undo() removes it, unless the file was replaced */
-	const char *bytes;       /* what is to be written */
+	const char *bytes;       /* what was read, or is to be written */
 	size_t len;
 };
 
@@ -66,10 +66,11 @@ static char *path_of(const struct replace *file, const char *name)
 	return asprintf(&path, "%.*s%s", (int)n, file->path, name) < 0 ? NULL : path;
 }
 
-static int open_dir(struct writer *w, struct entry *name)
+/** Open the directory for fsync and for listing. */
+static int open_dir(struct writer *w, struct entry *dir)
 {
-	name->fd = os_openat(w->os, w->dirfd, ".", O_RDONLY | O_DIRECTORY);
-	return name->fd < 0 ? -1 : 0;
+	dir->fd = os_openat(w->os, w->dirfd, ".", O_RDONLY | O_DIRECTORY);
+	return dir->fd < 0 ? -1 : 0;
 }
 
 static int sync_entry(struct writer *w, struct entry *entry)
@@ -78,7 +79,7 @@ static int sync_entry(struct writer *w, struct entry *entry)
 		return 0;
 	/* Some file systems do not support fsync of a directory. */
 	bool lacking = errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
-	return lacking && entry == &w->entries[NAME] ? 0 : -1;
+	return lacking && entry == &w->entries[FOLDER] ? 0 : -1;
 }
 
 /* Checks that the file is still the one that was read. */
@@ -119,11 +120,16 @@ static int still_looks(struct writer *w, struct entry *name)
 	return replace_same(&st, was) ? 0 : fail_changed(w, "its size or times have changed");
 }
 
-static int still_reads(struct writer *w, struct entry *name)
+/** Check the bytes: those that were read, or those that were written. */
+static int still_reads(struct writer *w, struct entry *entry)
 {
-	(void)name;
-	int same = same_bytes(w, w->file->fd, w->file->text, w->file->len);
-	return same == 0 ? fail_changed(w, "its content has changed") : same < 0 ? -1 : 0;
+	int same = same_bytes(w, entry->fd, entry->bytes, entry->len);
+	if (same == 0 && entry == &w->entries[NAME])
+		return fail_changed(w, "its content has changed");
+	if (same == 0)
+		return replace_fail(w->file, RP_ERROR, EIO,
+		                    "reading back %s: it is not what was written", entry->name);
+	return same < 0 ? -1 : 0;
 }
 
 /* The lock. */
@@ -273,15 +279,6 @@ static int keep(struct writer *w, struct entry *entry)
 	return 0;
 }
 
-static int read_back(struct writer *w, struct entry *entry)
-{
-	int same = same_bytes(w, entry->fd, entry->bytes, entry->len);
-	if (same == 0)
-		return replace_fail(w->file, RP_ERROR, EIO,
-		                    "reading back %s: it is not what was written", entry->name);
-	return same < 0 ? -1 : 0;
-}
-
 /** Rename to a name that must not exist yet.  @return 0, or -1 with errno. */
 static int rename_free(const struct writer *w, const char *from, const char *to)
 {
@@ -357,16 +354,16 @@ static void remove_backup(const struct writer *w, const char *name)
 }
 
 /** Remove all but the latest REPLACE_BACKUPS backups.  Failures are ignored. */
-static int prune(struct writer *w, struct entry *name)
+static int prune(struct writer *w, struct entry *dir)
 {
 	_Alignas(struct k_dirent) char buf[16 * 1024];
 	char last[REPLACE_BACKUPS][NAME_SIZE];   /* the last names so far */
-	struct os_dir dir;
+	struct os_dir names;
 	size_t n = 0;
-	os_dir_begin(&dir, w->os, name->fd, buf, sizeof(buf));
-	for (const char *found; (found = os_dir_next(&dir)) != NULL;) {
+	os_dir_begin(&names, w->os, dir->fd, buf, sizeof(buf));
+	for (const char *found; (found = os_dir_next(&names)) != NULL;) {
 		size_t first = 0;
-		if (!is_backup_name(found, name->name))
+		if (!is_backup_name(found, dir->name))
 			continue;
 		if (n < REPLACE_BACKUPS) {
 			strcpy(last[n++], found);
@@ -455,7 +452,7 @@ static int drop_old(struct writer *w, const struct entry *new)
 	replace_fail(file, RP_OVERTAKEN, errno, "putting it back");
 	file->left = path_of(file, new->name);
 	file->replaced = true;
-	sync_entry(w, &w->entries[NAME]);
+	sync_entry(w, &w->entries[FOLDER]);
 	return -1;
 }
 
@@ -498,7 +495,7 @@ static const struct step {
 	unsigned only;
 	const char *doing;   /* for the message of a failure: "DOING NAME" */
 } steps[] = {
-	{open_dir, NAME, 0, "opening the directory of"},
+	{open_dir, FOLDER, 0, "opening the directory of"},
 	{lock_take, LOCK, 0, "creating the lock file"},
 	{still_looks, NAME, 0, "checking again"},
 	{still_reads, NAME, READ, "reading again"},
@@ -508,15 +505,15 @@ static const struct step {
 	{write_bytes, NEW, 0, "writing"},
 	{keep, NEW, 0, "getting the attributes of"},
 	{sync_entry, NEW, 0, "writing to disk"},
-	{read_back, NEW, 0, "reading back"},
+	{still_reads, NEW, 0, "reading back"},
 
 	{create, OLD, COPIED, "getting the attributes of"},
 	{write_bytes, OLD, COPIED, "writing"},
 	{keep, OLD, COPIED, "getting the attributes of"},
 	{sync_entry, OLD, COPIED, "writing to disk"},
-	{read_back, OLD, COPIED, "reading back"},
+	{still_reads, OLD, COPIED, "reading back"},
 	{make_backup, BACKUP, BACKED, "making"},
-	{sync_entry, NAME, 0, "writing to disk the directory of"},
+	{sync_entry, FOLDER, 0, "writing to disk the directory of"},
 
 	/* No slow operation from here to the exchange. */
 	{check_signal, NAME, 0, NULL},
@@ -524,8 +521,8 @@ static const struct step {
 	{still_reads, NAME, READ, "reading again"},
 	{still_looks, NAME, READ, "checking again"},
 	{exchange, NEW, 0, "renaming"},
-	{sync_entry, NAME, 0, "writing to disk the directory of"},
-	{prune, NAME, BACKED, NULL},
+	{sync_entry, FOLDER, 0, "writing to disk the directory of"},
+	{prune, FOLDER, BACKED, NULL},
 	{NULL, NAME, 0, NULL},
 };
 
@@ -558,17 +555,18 @@ static void undo(struct writer *w)
 	if (w->locked || is_lock_free(w, lock))
 		os_unlinkat(w->os, w->dirfd, lock->name);
 	os_close(w->os, lock->fd);
-	os_close(w->os, w->entries[NAME].fd);
+	os_close(w->os, w->entries[FOLDER].fd);
 }
 
 int replace_commit(struct replace *file, const char *bytes, size_t len, bool backup, bool links)
 {
 	/* make_backup() names the backup. */
-	static const char *const ends[NENTRIES] = {"", ".getmnt-lock", ".getmnt-new", ".getmnt-old",
-	                                           ""};
+	static const char *const ends[NENTRIES] = {"", "", ".getmnt-lock", ".getmnt-new",
+	                                           ".getmnt-old", ""};
 	struct writer w = {.file = file, .os = file->os, .dirfd = file->dirfd,
 	                   .euid = os_geteuid(file->os),
-	                   .entries = {[NEW] = {.bytes = bytes, .len = len},
+	                   .entries = {[NAME] = {.bytes = file->text, .len = file->len},
+	                               [NEW] = {.bytes = bytes, .len = len},
 	                               [OLD] = {.bytes = file->text, .len = file->len}}};
 	unsigned is = (file->missing || file->at_link ? 0 : READ)
 	              | (backup && !file->missing ? BACKED : 0);
@@ -578,8 +576,8 @@ int replace_commit(struct replace *file, const char *bytes, size_t len, bool bac
 	file->error = (struct replace_error){0};
 	if (replace_may(file, links) != 0)
 		return -1;
-	for (enum which i = NAME; i < NENTRIES; ++i) {
-		w.entries[i].fd = -1;
+	for (enum which i = FOLDER; i < NENTRIES; ++i) {
+		w.entries[i].fd = i == NAME ? file->fd : -1;
 		snprintf(w.entries[i].name, NAME_SIZE, "%s%s%s", *ends[i] ? "." : "", file->name,
 		         ends[i]);
 	}
