@@ -268,7 +268,7 @@
  *     repeated.c         mount points and sources of several lines
  *     source.c           sources
  *     overlay.c          overlays and their layers
- *     place.c            mount points, types, helpers
+ *     target.c           mount points, types, helpers
  *     drift.c            lines against mounts
  *     drift_line.c       one line against its mount
  *     drift_report.c     findings about a line and its mount

@@ -74,7 +74,7 @@ __attribute__((sentinel))
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
 /** The text of a buffer, which is destroyed, as audit_format() keeps it. */
-const char *audit_take(struct audit_report *report, struct strbuf *text);
+const char *audit_keep(struct audit_report *report, struct strbuf *text);
 
 /** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
 int audit_finish(struct audit_report *report);
@@ -162,7 +162,7 @@ void audit_source(struct audit *audit, const struct fstab_entry *entry);
 
 void audit_overlay(struct audit *audit, const struct fstab_entry *entry);
 
-/* place.c */
+/* target.c */
 
 /** Whether the source is a device and the system is a container or WSL, where init skips these
     lines.
@@ -175,7 +175,7 @@ bool audit_has_systemd(const struct fstab_facts *facts);
 /** The same, looked for once. */
 bool audit_is_systemd(struct audit *audit);
 
-void audit_place(struct audit *audit, const struct fstab_entry *entry);
+void audit_target(struct audit *audit, const struct fstab_entry *entry);
 
 /* boot.c */
 

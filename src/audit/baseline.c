@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct taking {
+struct collector {
 	struct audit_baseline *to;
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
@@ -24,10 +24,10 @@ struct taking {
 	bool failed;
 };
 
-static const char *keep(struct taking *t, const char *text)
+static const char *keep(struct collector *c, const char *text)
 {
-	const char *kept = arena_strndup(&t->to->arena, text ? text : "", text ? strlen(text) : 0);
-	t->failed |= !kept;
+	const char *kept = arena_strndup(&c->to->arena, text ? text : "", text ? strlen(text) : 0);
+	c->failed |= !kept;
 	return kept ? kept : "";
 }
 
@@ -51,45 +51,45 @@ static int compare_words(const void *a, const void *b)
 }
 
 /** The options of a mount and its file system, without secrets and volatile ones, each once. */
-static const char *keep_options(struct taking *t, const struct audit_base_entry *entry,
+static const char *keep_options(struct collector *c, const struct audit_base_entry *entry,
                                 const struct mount *m)
 {
 	struct intern set = {0};
 	struct opt *opts = NULL;
 	uint32_t number, count = 0;
-	strbuf_reset(&t->text);
-	strbuf_printf(&t->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
+	strbuf_reset(&c->text);
+	strbuf_printf(&c->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
 	              m->propagation & MP_SLAVE ? "slave," : "",
 	              m->propagation & MP_UNBINDABLE ? "unbindable" : "");
-	mask_options(m->vfs_opts ? m->vfs_opts : "", &t->text);
-	strbuf_putc(&t->text, ',');
-	mask_options(m->fs_opts ? m->fs_opts : "", &t->text);
-	t->failed |= opts_read(strbuf_str(&t->text), opt_next_shown, &t->to->arena, &opts, &count)
+	mask_options(m->vfs_opts ? m->vfs_opts : "", &c->text);
+	strbuf_putc(&c->text, ',');
+	mask_options(m->fs_opts ? m->fs_opts : "", &c->text);
+	c->failed |= opts_read(strbuf_str(&c->text), opt_next_shown, &c->to->arena, &opts, &count)
 	             != 0;
 	for (uint32_t i = 0; i < count; ++i) {
 		if (opts[i].n > 0 && !is_volatile(entry, &opts[i]))
-			t->failed |= intern_put(&set, opts[i].text, opts[i].n, &number) != 0;
+			c->failed |= intern_put(&set, opts[i].text, opts[i].n, &number) != 0;
 	}
-	strbuf_reset(&t->text);
+	strbuf_reset(&c->text);
 	if (set.count)
 		qsort(set.of, set.count, sizeof(*set.of), compare_words);
 	for (size_t i = 0; i < set.count; ++i)
-		opt_puts(&t->text, set.of[i]);
+		opt_puts(&c->text, set.of[i]);
 	intern_destroy(&set);
-	return keep(t, strbuf_str(&t->text));
+	return keep(c, strbuf_str(&c->text));
 }
 
-static const char *keep_source(struct taking *t, const char *source)
+static const char *keep_source(struct collector *c, const char *source)
 {
-	strbuf_reset(&t->text);
+	strbuf_reset(&c->text);
 	if (source)
-		mask_source(source, &t->text);
-	return keep(t, strbuf_str(&t->text));
+		mask_source(source, &c->text);
+	return keep(c, strbuf_str(&c->text));
 }
 
 /** Set the part of an entry that identifies its source across boots.
     @shown  The source as the kernel shows it. */
-static void identify(struct taking *t, const struct fstab_device *device, const char *shown,
+static void identify(struct collector *c, const struct fstab_device *device, const char *shown,
                      struct audit_base_entry *entry)
 {
 	const struct devmap_tags *tags = device->tags;
@@ -98,32 +98,32 @@ static void identify(struct taking *t, const struct fstab_device *device, const 
 		name = NULL;
 	if (shown && strncmp(shown, "/dev/zram", 9) == 0) {
 		/* Formatted at each boot: the UUID changes. */
-		entry->source = keep(t, shown);
+		entry->source = keep(c, shown);
 		return;
 	}
-	entry->uuid = keep(t, tags ? tags->uuid : NULL);
+	entry->uuid = keep(c, tags ? tags->uuid : NULL);
 	if (device->loop.file || name) {
-		entry->source = keep(t, device->loop.file ? device->loop.file : name);
+		entry->source = keep(c, device->loop.file ? device->loop.file : name);
 	} else if (*entry->uuid) {
-		strbuf_reset(&t->text);
-		strbuf_printf(&t->text, "UUID=%s", entry->uuid);
-		entry->source = keep(t, strbuf_str(&t->text));
+		strbuf_reset(&c->text);
+		strbuf_printf(&c->text, "UUID=%s", entry->uuid);
+		entry->source = keep(c, strbuf_str(&c->text));
 	} else {
-		entry->source = keep_source(t, shown);
+		entry->source = keep_source(c, shown);
 	}
 }
 
 /** Whether a mount appears and disappears automatically: at or below an automount trigger, or a
     submount of a network mount. */
-static bool is_transient(const struct taking *t, const struct fstab_line *line)
+static bool is_transient(const struct collector *c, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
 	bool trigger = fstype_flags(m->fstype) & FST_AUTOFS;
 	bool net = fstype_flags(m->fstype) & FST_NET && !audit_is_owner(line->owner, "fstab");
 	size_t n = strlen(line->target);
 	for (bool self = true; n > 0; self = false) {
-		uint32_t i = map64_get(&t->types, map64_bytes(MAP64_BYTES, line->target, n));
-		const struct mount *above = i == MAP64_NONE ? m : t->plan->lines[i].mount;
+		uint32_t i = map64_get(&c->types, map64_bytes(MAP64_BYTES, line->target, n));
+		const struct mount *above = i == MAP64_NONE ? m : c->plan->lines[i].mount;
 		bool is_trigger = fstype_flags(above->fstype) & FST_AUTOFS;
 		if (above != m && is_trigger && !(self && trigger))
 			return true;
@@ -137,61 +137,61 @@ static bool is_transient(const struct taking *t, const struct fstab_line *line)
 	return false;
 }
 
-static void collect_line(struct taking *t, const struct fstab_line *line)
+static void collect_line(struct collector *c, const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
 	struct fstab_device device = {0};
-	if (audit_baseline_owner(line->owner) & ~t->to->include
-	    || (m ? !line->target || is_transient(t, line) : !line->swap))
+	if (audit_baseline_owner(line->owner) & ~c->to->include
+	    || (m ? !line->target || is_transient(c, line) : !line->swap))
 		return;
-	struct audit_base_entry *entry = audit_baseline_add(t->to, m ? BASE_MOUNT : BASE_SWAP);
-	t->failed |= !entry;
+	struct audit_base_entry *entry = audit_baseline_add(c->to, m ? BASE_MOUNT : BASE_SWAP);
+	c->failed |= !entry;
 	if (!entry)
 		return;
-	entry->owner = keep(t, line->owner);
+	entry->owner = keep(c, line->owner);
 	const char *owner = audit_owner_name(line->owner);
 	/* Users or the kernel mount and unmount it at any time. */
-	entry->light = (line->of && t->file->entries[line->of - 1].noauto)
+	entry->light = (line->of && c->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
-		t->failed |= fstab_device_of(t->facts, NULL, line->swap, &device) != 0;
+		c->failed |= fstab_device_of(c->facts, NULL, line->swap, &device) != 0;
 		entry->fstype = "swap";
-		identify(t, &device, line->swap, entry);
-		entry->target = *entry->source ? entry->source : keep_source(t, line->swap);
+		identify(c, &device, line->swap, entry);
+		entry->target = *entry->source ? entry->source : keep_source(c, line->swap);
 		return;
 	}
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
 	if (on_device)
-		t->failed |= fstab_device_of(t->facts, m, NULL, &device) != 0;
-	entry->target = keep(t, line->target);
-	entry->fstype = keep(t, m->fstype);
+		c->failed |= fstab_device_of(c->facts, m, NULL, &device) != 0;
+	entry->target = keep(c, line->target);
+	entry->fstype = keep(c, m->fstype);
 	/* The root of an nsfs mount is an inode number, which changes at each boot. */
-	entry->root = m->fstype && strcmp(m->fstype, "nsfs") == 0 ? "" : keep(t, m->root);
-	entry->options = keep_options(t, entry, m);
-	identify(t, &device, m->source, entry);
+	entry->root = m->fstype && strcmp(m->fstype, "nsfs") == 0 ? "" : keep(c, m->root);
+	entry->options = keep_options(c, entry, m);
+	identify(c, &device, m->source, entry);
 }
 
-int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
-                        const struct fstab_file *file, struct audit_baseline *baseline)
+int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_facts *facts,
+                           const struct fstab_file *file, struct audit_baseline *baseline)
 {
-	struct taking t = {.to = baseline, .facts = facts, .plan = plan, .file = file};
-	for (uint32_t i = 0; !t.failed && i < plan->count; ++i) {
+	struct collector c = {.to = baseline, .facts = facts, .plan = plan, .file = file};
+	for (uint32_t i = 0; !c.failed && i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)
 		                                             : 0;
 		if (flags & FST_AUTOFS)
-			map64_remove(&t.types, map64_text(line->target));
+			map64_remove(&c.types, map64_text(line->target));
 		if (flags & (FST_AUTOFS | FST_NET))
-			t.failed = map64_put(&t.types, map64_text(line->target), i) == MAP64_NONE;
+			c.failed = map64_put(&c.types, map64_text(line->target), i) == MAP64_NONE;
 	}
-	for (size_t i = 0; !t.failed && i < plan->count; ++i)
-		collect_line(&t, &plan->lines[i]);
+	for (size_t i = 0; !c.failed && i < plan->count; ++i)
+		collect_line(&c, &plan->lines[i]);
 	audit_baseline_sort(baseline);
-	t.failed |= t.text.failed;
-	strbuf_destroy(&t.text);
-	map64_destroy(&t.types);
-	if (t.failed)
+	c.failed |= c.text.failed;
+	strbuf_destroy(&c.text);
+	map64_destroy(&c.types);
+	if (c.failed)
 		errno = ENOMEM;
-	return t.failed ? -1 : 0;
+	return c.failed ? -1 : 0;
 }

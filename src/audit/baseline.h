@@ -2,7 +2,7 @@
 /**
  * A host compared with its earlier state.
  *
- *     plan --> audit_baseline_take() --> now --.
+ *     plan --> audit_baseline_collect() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
  *     file (cmd/audit/baseline.c) --> old -----'    audit_baseline_findings() --> new findings
  *
@@ -82,8 +82,8 @@ unsigned audit_baseline_owner(const char *owner);
     @lines  The fstab: mounts of lines with noauto are `light`.
     @baseline  `include` is set by the caller; receives sorted entries.
     @return 0, or -1.  Errors: ENOMEM. */
-int audit_baseline_take(const struct fstab_plan *plan, const struct fstab_facts *facts,
-                        const struct fstab_file *file, struct audit_baseline *baseline);
+int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_facts *facts,
+                           const struct fstab_file *file, struct audit_baseline *baseline);
 
 /** Report new, missing and changed entries: BASE-*.
     @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.

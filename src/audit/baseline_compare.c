@@ -146,7 +146,7 @@ static const char *lacking(struct compare *c, const char *list, const char *othe
 {
 	struct strbuf out = {0};
 	opt_lacking(list, other, &out);
-	return audit_take(c->report, &out);
+	return audit_keep(c->report, &out);
 }
 
 static void check_pair(struct compare *c, const struct audit_base_entry *old,

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /** A mount point in both texts. */
-struct place {
+struct target {
 	const char *path;
 	const struct fstab_entry *old;   /* the first line that mounts a device there */
 	const struct fstab_entry *now;   /* the first such line of the new text */
@@ -27,13 +27,13 @@ struct place {
 };
 
 struct comparison {
-	struct place *places;
-	struct intern paths;             /* of the places, in this order */
+	struct target *targets;
+	struct intern paths;             /* of the targets, in this order */
 	bool failed;                     /* ENOMEM */
 };
 
-/** Find a place, or add it. */
-static struct place *place_of(struct comparison *of, const char *path)
+/** Find a mount point, or add it. */
+static struct target *target_of(struct comparison *of, const char *path)
 {
 	uint32_t i, count = (uint32_t)of->paths.count;
 	if (intern_put(&of->paths, path, strlen(path), &i) != 0) {
@@ -41,15 +41,15 @@ static struct place *place_of(struct comparison *of, const char *path)
 		i = count;
 	}
 	if (i == count)
-		of->places[i] = (struct place){.path = path, .could_do_without = true};
-	return &of->places[i];
+		of->targets[i] = (struct target){.path = path, .could_do_without = true};
+	return &of->targets[i];
 }
 
 static void add(struct audit_report *report, enum audit_code code, unsigned severity,
-                const struct place *place, const struct fstab_entry *line, const char *hint,
+                const struct target *target, const struct fstab_entry *line, const char *hint,
                 const char *message)
 {
-	struct audit_finding at = {.line = line ? line->number : 0, .target = place->path};
+	struct audit_finding at = {.line = line ? line->number : 0, .target = target->path};
 	audit_add_at(report, &at, code, severity | AUDIT_BOOT, NULL, NULL, hint, "%s", message);
 }
 
@@ -75,49 +75,49 @@ static bool mounts(const struct fstab_entry *entry)
 int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
                   struct audit_report *report, audit_lost_fn *lost, void *arg)
 {
-	struct comparison of = {.places = calloc(old->count + new->count + 1, sizeof(*of.places))};
-	of.failed = !of.places;
+	struct comparison of = {
+		.targets = calloc(old->count + new->count + 1, sizeof(*of.targets))};
+	of.failed = !of.targets;
 	for (size_t i = 0; i < old->count && !of.failed; ++i) {
 		const struct fstab_entry *entry = &old->entries[i];
 		if (!mounts(entry))
 			continue;
-		struct place *place = place_of(&of, entry->path);
-		place->had = true;
-		place->could_do_without &= entry->optional || entry->automount;
-		if (boots(entry) && has_source(entry) && !place->old)
-			place->old = entry;
+		struct target *target = target_of(&of, entry->path);
+		target->had = true;
+		target->could_do_without &= entry->optional || entry->automount;
+		if (boots(entry) && has_source(entry) && !target->old)
+			target->old = entry;
 	}
 	for (size_t i = 0; i < new->count && !of.failed; ++i) {
 		const struct fstab_entry *entry = &new->entries[i];
 		if (!mounts(entry))
 			continue;
-		struct place *place = place_of(&of, entry->path);
-		if (!place->line || (boots(entry) && !boots(place->line)))
-			place->line = entry;
-		if (boots(entry) && has_source(entry) && !place->now)
-			place->now = entry;
-		if (entry->needed && has_source(entry) && !place->needed)
-			place->needed = entry;
+		struct target *target = target_of(&of, entry->path);
+		if (!target->line || (boots(entry) && !boots(target->line)))
+			target->line = entry;
+		if (boots(entry) && has_source(entry) && !target->now)
+			target->now = entry;
+		if (entry->needed && has_source(entry) && !target->needed)
+			target->needed = entry;
 	}
 	assert(of.failed || of.paths.count <= old->count + new->count);
 	for (size_t i = 0; i < of.paths.count && !of.failed; ++i) {
-		const struct place *place = &of.places[i];
-		if (place->old && !place->now
-		    && (fstab_is_system(place->path) || (lost && lost(arg, place->path))))
-			add(report, FSTAB_LOST, AUDIT_CRITICAL, place, place->line,
+		const struct target *target = &of.targets[i];
+		if (target->old && !target->now
+		    && (fstab_is_system(target->path) || (lost && lost(arg, target->path))))
+			add(report, FSTAB_LOST, AUDIT_CRITICAL, target, target->line,
 			    "keep the former line",
-			    !place->line          ? "the new fstab has no line for this mount"
-			    : !boots(place->line) ? "the new line has noauto: it is not mounted at "
-			                            "boot any more"
-			                          : "the new line mounts no device, server or "
-			                            "directory");
-		if (place->had && place->could_do_without && place->needed && place->path[1])
-			add(report, FSTAB_NOFAIL, AUDIT_WARNING, place, place->needed,
+			    !target->line ? "the new fstab has no line for this mount"
+			    : !boots(target->line)
+			    ? "the new line has noauto: it is not mounted at boot any more"
+			    : "the new line mounts no device, server or directory");
+		if (target->had && target->could_do_without && target->needed && target->path[1])
+			add(report, FSTAB_NOFAIL, AUDIT_WARNING, target, target->needed,
 			    "add nofail, as before", "boot fails without this mount, which was "
 			    "optional (nofail, noauto or an automount)");
 	}
 	report->failed |= of.failed;
-	free(of.places);
+	free(of.targets);
 	intern_destroy(&of.paths);
 	return audit_finish(report);
 }

@@ -124,7 +124,7 @@ const char *audit_unit_name(struct audit_report *report, const char *path, const
 	struct strbuf out = {0};
 	fstab_unit_name(&out, path);
 	strbuf_puts(&out, kind);
-	return audit_take(report, &out);
+	return audit_keep(report, &out);
 }
 
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...)
@@ -136,10 +136,10 @@ const char *audit_command(struct audit_report *report, const char *instead, cons
 	va_start(args, word);
 	command_vwords(&out, word, args);
 	va_end(args);
-	return audit_take(report, &out);
+	return audit_keep(report, &out);
 }
 
-const char *audit_take(struct audit_report *report, struct strbuf *text)
+const char *audit_keep(struct audit_report *report, struct strbuf *text)
 {
 	const char *kept = audit_format(report, "%s", strbuf_str(text));
 	report->failed |= text->failed;

@@ -291,7 +291,7 @@ typedef bool audit_lost_fn(void *arg, const char *path);
  * Linear.
  *
  * @report  Of the new text.
- * @lost    NULL: only places of the system.
+ * @lost    NULL: only mount points of the system.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_compare(const struct fstab_file *old, const struct fstab_file *new,

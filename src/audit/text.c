@@ -216,7 +216,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_options(&audit, entry);
 		audit_values(&audit, entry);
 		audit_source(&audit, entry);
-		audit_place(&audit, entry);
+		audit_target(&audit, entry);
 	}
 	free(audit.entries);
 	free(audit.order_lines);

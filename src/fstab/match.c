@@ -231,9 +231,9 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 		match_init(m, in, &match->arena);
 	if (!match->of || !match->bound || !m)
 		goto failed;
-	match_take_plan(m);
+	match_add_plan(m);
 	if (!m->failed)
-		match_take_file(m, in->file);
+		match_add_file(m, in->file);
 	for (size_t i = 0; i < m->nmounts && !m->failed; ++i)
 		match_mount(match, &m->mounts[i]);
 	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {

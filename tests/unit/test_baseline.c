@@ -156,7 +156,7 @@ static int take_all(void *arg)
 	STRBUF(why);
 	uint32_t line;
 	audit_base_init(&base, NULL, NULL, include);
-	int rc = audit_baseline_take(in->plan, in->facts, in->file, &base.now);
+	int rc = audit_baseline_collect(in->plan, in->facts, in->file, &base.now);
 	if (rc == 0)
 		audit_base_write(&base.now, &out);
 	if (out.failed) {

@@ -150,7 +150,7 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 	struct strbuf add = {0};
 	strbuf_puts(&add, "--add=");
 	escape_octal(&add, live->swap ? live->swap : live->target, ESCAPE_ADDED, true);
-	const char *word = audit_take(drift->report, &add);
+	const char *word = audit_keep(drift->report, &add);
 	return audit_command(drift->report, "add a line to the fstab", "getmnt", "fstab",
 	                     "--merge", word, "--diff", NULL);
 }

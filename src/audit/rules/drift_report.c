@@ -57,7 +57,7 @@ const char *drift_line_name(const struct drift *drift, const struct fstab_entry 
 {
 	struct strbuf name = {0};
 	fstab_name_line(line, live, &name);
-	return audit_take(drift->report, &name);
+	return audit_keep(drift->report, &name);
 }
 
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
@@ -65,7 +65,7 @@ const char *drift_live_name(const struct drift *drift, const struct fstab_line *
 {
 	struct strbuf name = {0};
 	fstab_name_live(live, line, &name);
-	return audit_take(drift->report, &name);
+	return audit_keep(drift->report, &name);
 }
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)

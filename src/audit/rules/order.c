@@ -158,7 +158,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 	audit->report->failed |= list.failed || option.failed;
 	strbuf_destroy(&list);
 	strbuf_destroy(&option);
-	return audit_take(audit->report, &text);
+	return audit_keep(audit->report, &text);
 }
 
 /** Report a line that systemd mounts before the network, and that needs the network. */

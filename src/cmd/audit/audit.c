@@ -167,7 +167,7 @@ static int judge_baseline(struct auditing *a, const struct audit_live *live)
 	struct audit_base_run *base = &a->base;
 	if (!base->baseline && !base->save)
 		return 0;
-	if (audit_baseline_take(live->plan, live->facts, a->file, &base->now) != 0)
+	if (audit_baseline_collect(live->plan, live->facts, a->file, &base->now) != 0)
 		return -1;
 	return base->compared ? audit_baseline_compare(&base->old, &base->now, live->uptime,
 	                                               &a->report, &base->counts) : 0;

@@ -2,7 +2,7 @@
 /*
  * The flow of a merge.
  *
- *     match_take_file(), match_take_plan()
+ *     match_add_file(), match_add_plan()
  *                     lines and mounts by mount point
  *     merge_decide()  each mount and its lines: kept, changed, added, commented out
  *     report_rest()   lines without a mount, damaged and unusual lines
@@ -40,7 +40,7 @@ static void report_rest(struct merger *m)
 }
 
 /** Mark the mounts that are to be added by name; report those that do not exist. */
-static void take_names(struct merger *m)
+static void mark_named(struct merger *m)
 {
 	const struct fstab_input *in = m->in->match.in;
 	for (size_t i = 0; i < in->nadd && !m->match.failed; ++i) {
@@ -76,18 +76,18 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	bool *failed = &m.match.failed;
 	match_init(&m.match, &in.match, &merged->arena);
 	match_init(&m.base, &in.match, &merged->arena);
-	match_take_plan(&m.match);
+	match_add_plan(&m.match);
 	if (!*failed)
-		match_take_file(&m.match, in.match.file);
+		match_add_file(&m.match, in.match.file);
 	m.damaged = m.based && merge_damaged(&m);
 	merged->damaged = m.damaged || (m.based && !in.match.file->lines->ended);
 	if (in.base && !*failed) {
-		match_take_plan(&m.base);
-		match_take_file(&m.base, in.base);
+		match_add_plan(&m.base);
+		match_add_file(&m.base, in.base);
 		*failed |= m.base.failed;
 	}
 	if (!*failed)
-		take_names(&m);
+		mark_named(&m);
 	for (size_t i = 0; i < m.match.nmounts && !*failed; ++i)
 		merge_decide(&m, &m.match.mounts[i]);
 	if (!*failed) {

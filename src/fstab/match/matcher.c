@@ -89,7 +89,7 @@ static void add_options(struct matcher *m, struct candidate *entry, const struct
 }
 
 /** Take lines with "remount" after a line of their mount point for a change of its options. */
-static void take_remounts(struct matcher *m, struct candidate *entry)
+static void merge_remounts(struct matcher *m, struct candidate *entry)
 {
 	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
 		struct candidate *next = &m->entries[*at];
@@ -103,7 +103,7 @@ static void take_remounts(struct matcher *m, struct candidate *entry)
 	}
 }
 
-void match_take_file(struct matcher *m, const struct fstab_file *file)
+void match_add_file(struct matcher *m, const struct fstab_file *file)
 {
 	m->nentries = file->count;
 	m->entries = calloc(file->count + 1, sizeof(*m->entries));
@@ -117,7 +117,7 @@ void match_take_file(struct matcher *m, const struct fstab_file *file)
 		if (entry->key)
 			entry->next = push(m, &m->entry_by, entry->key, i);
 		if (entry->key && !entry->is.noauto && !entry->is.remount)
-			take_remounts(m, entry);
+			merge_remounts(m, entry);
 	}
 }
 
@@ -134,7 +134,7 @@ struct candidate *match_next_on(struct matcher *m, const struct candidate *entry
 
 /* Lines of the plan. */
 
-void match_take_plan(struct matcher *m)
+void match_add_plan(struct matcher *m)
 {
 	const struct fstab_plan *plan = m->in->plan;
 	m->nmounts = plan->count;

@@ -90,8 +90,8 @@ const char *match_normal(struct matcher *m, const char *path);
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
 /** Index the plan; then a file, where a mount point that leads to that of a mount counts as it. */
-void match_take_plan(struct matcher *m);
-void match_take_file(struct matcher *m, const struct fstab_file *file);
+void match_add_plan(struct matcher *m);
+void match_add_file(struct matcher *m, const struct fstab_file *file);
 
 /** The lines of the plan of a mount point, of any fate; NULL after the last. */
 const struct planned *match_live(const struct matcher *m, const char *key);

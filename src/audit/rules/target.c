@@ -90,14 +90,14 @@ static void check_helpers(struct audit *audit, const struct fstab_entry *entry)
 
 bool audit_has_systemd(const struct fstab_facts *facts)
 {
-	static const char *const places[] = {"/run/systemd/system", "/run/systemd/generator",
+	static const char *const files[] = {"/run/systemd/system", "/run/systemd/generator",
 	                                     "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
-	enum { PLACES = sizeof(places) / sizeof(*places) };
+	enum { FILES = sizeof(files) / sizeof(*files) };
 	/* Of another host nothing is known: nearly all boot by systemd. */
 	if (!facts || !facts->look)
 		return true;
-	for (size_t i = 0; i < PLACES; ++i) {
-		enum fact_kind kind = audit_look(facts, places[i]);
+	for (size_t i = 0; i < FILES; ++i) {
+		enum fact_kind kind = audit_look(facts, files[i]);
 		if (kind == FACT_DIR || kind == FACT_FILE)
 			return true;
 	}
@@ -204,7 +204,7 @@ static void check_resolved(struct audit *audit, const struct fstab_entry *entry,
 			       "the other", real, other->line->number);
 }
 
-void audit_place(struct audit *audit, const struct fstab_entry *entry)
+void audit_target(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *real = entry->real;
 	enum fact_kind kind = entry->kind;
