@@ -252,7 +252,7 @@
  *     rules.c            the table of rules; entries by mount point
  *     text.c             auditing the text of an fstab; the comment that ignores codes
  *     live.h             the interface of the rules about the running system
- *     report.c           findings, sorted
+ *     report.c           findings, sorted; owners by name
  *     compare.c          an fstab against its former text
  *     selfcheck.c        checks before an fstab is written
  *     owner.c            who has made each mount

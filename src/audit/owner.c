@@ -5,35 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-const char *const audit_owners[] = {
-    "api",     "automount", "container", "credentials", "fstab",   "gpt-auto", "initrd", "nsfs",
-    "session", "snap",      "udisks",    "unit",        "unknown", "user",     "zfs",    NULL,
-};
-
-bool audit_is_owner(const char *owner, const char *name)
-{
-	size_t n = strlen(name);
-	return owner && strncmp(owner, name, n) == 0 && (owner[n] == '\0' || owner[n] == ':');
-}
-
-const char *audit_owner_name(const char *owner)
-{
-	const char *const *name = audit_owners;
-	while (*name && !audit_is_owner(owner, *name))
-		++name;
-	return *name;
-}
-
-bool audit_is_users(const char *owner)
-{
-	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session")
-	       || audit_is_owner(owner, "udisks");
-}
-
 /** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
     no line: a comment of the line can ignore findings.
     @return whether there was memory. */
-static bool number_places(struct fstab_plan *plan, const struct fstab_file *file)
+static bool number_targets(struct fstab_plan *plan, const struct fstab_file *file)
 {
 	struct pathmap by_target = {0};
 	bool failed = false;
@@ -82,7 +57,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		line->owner = line->mount && name && strcmp(name, "/") == 0 ? "initrd"
 		              : unit ? "unit" : "unknown";
 	}
-	if (good && number_places(plan, file))
+	if (good && number_targets(plan, file))
 		return 0;
 	errno = ENOMEM;
 	return -1;

@@ -12,6 +12,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const audit_owners[] = {
+    "api",     "automount", "container", "credentials", "fstab",   "gpt-auto", "initrd", "nsfs",
+    "session", "snap",      "udisks",    "unit",        "unknown", "user",     "zfs",    NULL,
+};
+
+bool audit_is_owner(const char *owner, const char *name)
+{
+	size_t n = strlen(name);
+	return owner && strncmp(owner, name, n) == 0 && (owner[n] == '\0' || owner[n] == ':');
+}
+
+const char *audit_owner_name(const char *owner)
+{
+	const char *const *name = audit_owners;
+	while (*name && !audit_is_owner(owner, *name))
+		++name;
+	return *name;
+}
+
+bool audit_is_users(const char *owner)
+{
+	return audit_is_owner(owner, "user") || audit_is_owner(owner, "session")
+	       || audit_is_owner(owner, "udisks");
+}
+
 void audit_not_checked(struct audit_report *report, enum audit_code code)
 {
 	report->not_checked |= audit_set_only(code);
