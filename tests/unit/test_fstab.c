@@ -491,6 +491,6 @@ UNIT_TEST(no_memory)
 	in.nadd = 1;
 	in.swaps = swaps;
 	in.nswaps = 2;
-	CU_ASSERT(fault_each(FAULT_ALLOC, plan_all, &in) > 10);
+	fault_each_allocation(plan_all, &in, 10);
 	unit_discovery_free(d);
 }

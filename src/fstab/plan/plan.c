@@ -426,7 +426,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 			add_swap(&mk, &in->swaps[i]);
 		add_others(&mk);
 	}
-	bool failed = mk.failed || mk.text.failed || mk.path.failed || mk.scratch.failed;
+	bool failed = mk.failed || plan->arena.failed || mk.text.failed || mk.path.failed
+	              || mk.scratch.failed;
 	assert(failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT] + plan->of[FSTAB_OWN]
 	                 == plan->count);
 	assert(plan->count <= tree->count + in->nswaps);
