@@ -203,7 +203,8 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 		return -1;
 	host_open(&machine->host, &(struct host_input){
 		.os = &run->os, .devs = run->devs, .d = run->d, .table = run->table,
-		.live = run->live, .own = run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
+		.live = run->live,
+		.own = run->live && run->procfd == AT_FDCWD && run->rootfd == AT_FDCWD,
 		.root = strbuf_str(&machine->root), .system = machine->host.in.system,
 		.paths = run_paths(run),
 	});
