@@ -15,7 +15,7 @@
 #include "lib/world.h"
 
 #include "cmd/cmd.h"
-#include "cmd/view.h"
+#include "cmd/discover/view.h"
 
 #include <locale.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #include "lib/command.h"
 #include "lib/fuzz.h"
 
-#include "cmd/columns.h"
-#include "cmd/view.h"
-#include "cmd/listing.h"
+#include "cmd/discover/columns.h"
+#include "cmd/discover/view.h"
+#include "cmd/discover/listing.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@
 #include "lib/kernel.h"
 
 #include "base/fstypes.h"
-#include "cmd/view.h"
-#include "cmd/listing.h"
+#include "cmd/discover/view.h"
+#include "cmd/discover/listing.h"
 #include "mounts/table_impl.h"
 
 #include <ctype.h>

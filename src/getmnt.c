@@ -23,7 +23,6 @@
  *     fstypes.c          what is known of file system types: one table
  *     mountinfo.c        lines of /proc/PID/mountinfo
  *     secret.c           passwords in options, sources and lines, masked
- *     linediff.c         unified diff of two texts
  *   os/                  the kernel facade: every system call, counted
  *     kernel.h           kernel structures and constants that old headers lack
  *     os.c               openat, getdents64, listmount ...
@@ -294,29 +293,18 @@
  *     message.c          messages on standard error
  *     text.c             text for people: names in it are escaped
  *     options.c          the parser of options, and --help
- *     listing.h          a listing of mounts: options, formats
- *     forms.c            the output formats of a listing
  *     putfile.c          --check, --diff, --write
+ *     linediff.c         unified diff of two texts
  *     putdiff.c          a file or its changes, shown with secrets masked
  *     column.c           what all tables of columns share
- *     table.c            a small table, on a terminal or as JSON
- *     columns.c          the columns of a listing of mounts: choosing them
- *     columns_mount.c    columns of a mount: rows and cells
- *     columns_device.c   columns of its device or file system: rows and cells
  *     path.c             following paths without touching what can block
- *     source.c           devices and tags given as arguments
  *     run.c              the state of a run: its start, what is missing, the machine
- *     input.c            the mount table and root of a run; its mounts, named and tested
  *     machine.c          a machine: its mounts, and what host/ reads of it
- *     filter.c           which mounts are selected
- *     view.c             from mounts to rows; stacks
- *     out_scols.c        tree, list, raw, pairs, JSON
- *     out_json.c         the document around the JSON rows
- *     out_text.c         mtab, fstab, setmnt, dot, JSON lines
- *     output.h           the interface of all output forms
+ *     input.c            the mount table and root of a run; its mounts, named and tested
  *     json.c             the writer of JSON
  *     stats.c            --stats, --explain, --version
  *     progress.c         the progress line
+ *   cmd/objects/         what find, search and index share
  *     object.c           the columns of an object: its attributes as text
  *     colors.c           colors from LS_COLORS
  *     owners.c           names of users and groups; types and permissions as letters
@@ -330,6 +318,18 @@
  *     options.c          its options
  *     discover.c         the flow
  *     poll.c             --poll
+ *     listing.h          a listing of mounts: options, formats
+ *     forms.c            the output formats of a listing
+ *     columns.c          the columns of a listing of mounts: choosing them
+ *     columns_mount.c    columns of a mount: rows and cells
+ *     columns_device.c   columns of its device or file system: rows and cells
+ *     source.c           devices and tags given as arguments
+ *     filter.c           which mounts are selected
+ *     view.c             from mounts to rows; stacks
+ *     out_scols.c        tree, list, raw, pairs, JSON
+ *     out_json.c         the document around the JSON rows
+ *     out_text.c         mtab, fstab, setmnt, dot, JSON lines
+ *     output.h           the interface of all output forms
  *   cmd/search/          getmnt search
  *     search.c           the flow
  *     options.c          options
@@ -350,6 +350,7 @@
  *     ls.c               -ls
  *     exec.c             -exec and its kin
  *   cmd/index/           getmnt index
+ *     table.c            a small table, on a terminal or as JSON
  *     index.c            the table of its commands
  *     mounts.c           the mounts of a run: which get an index
  *     found.c            the indexes that exist

@@ -2,7 +2,7 @@
 #include "command.h"
 
 #include "cmd/cmd.h"
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 
 #include <stdlib.h>
 #include <string.h>

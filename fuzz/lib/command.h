@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 
 enum { COMMAND_WORDS = 40 };
 

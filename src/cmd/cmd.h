@@ -75,6 +75,11 @@ struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
 extern const struct command index_commands[];
 
+/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
+    os_init(). */
+#define MARK_BEGIN "getmnt:begin"
+#define MARK_END "getmnt:end"
+
 /* message.c */
 
 /** Print "getmnt: OBJECT: TEXT" on stderr, safe for a terminal.  @object  NULL: none. */

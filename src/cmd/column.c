@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
-#include "cmd/listing.h"
+#include "cmd/json.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>

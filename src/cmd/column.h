@@ -7,6 +7,7 @@
 #define GM_CMD_COLUMN_H
 
 #include "cmd/json.h"
+#include "cmd/options.h"
 
 /** What a column contains: how JSON writes it. */
 enum column_type {

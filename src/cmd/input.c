@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/view.h"
 
-#include "cmd/output.h"
+
+#include "cmd/progress.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

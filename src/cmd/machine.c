@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/machine.h"
 
-#include "cmd/output.h"
-#include "cmd/view.h"
+#include "cmd/progress.h"
+#include "cmd/run.h"
 #include "fstab/target.h"
 #include "path/resolve.h"
 

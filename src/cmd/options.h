@@ -71,6 +71,20 @@ enum {
 #define OPT_IS_SECONDS(type, field, most) \
 	.how = OPT_SECONDS, .offset = offsetof(type, field), .max = most
 
+/** The formats of a listing of mounts. */
+enum form {
+	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
+	FORM_LIST,      /* --format=list: FORM_DEFAULT with the option list */
+	FORM_RAW,
+	FORM_PAIRS,
+	FORM_JSON,
+	FORM_MTAB,      /* this and the following are made line by line */
+	FORM_FSTAB,
+	FORM_SETMNT,
+	FORM_DOT,
+	FORM_JSONL,
+};
+
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /** Whether to print in colors.  @terminal  The output goes to a terminal.  Source: no-color.org. */

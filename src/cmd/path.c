@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/view.h"
-
 #include "cmd/run.h"
+
+#include "path/resolve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +44,29 @@ void run_forget(struct run *run)
 	run->pathed = false;
 	discovery_free(run->d);
 	run->d = NULL;
+}
+
+bool run_has_target(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < run_count(run); ++i) {
+		const char *target = run_name(run, i);
+		if (target && strcmp(target, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum path_followed run_resolve(struct run *run, const char *path, struct strbuf *out)
+{
+	path_normal(path, out);
+	if (out->failed) {
+		errno = ENOMEM;
+		return PATH_MISSING;
+	}
+	if (run->opt->nocanonicalize || !run->live || !run->d
+	    || (*path == '/' && run_has_target(run, strbuf_str(out))))
+		return PATH_UNTOUCHED;
+	return mounts_follow(run_paths(run), path, out);
 }
 
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)

@@ -6,9 +6,9 @@
  * A signal that ends or stops the program clears the line first.  Signals come to the thread that
  * draws the line: bfs_pool_new(), flow.c.
  */
-#include "cmd/output.h"
 
 #include "base/escape.h"
+#include "cmd/progress.h"
 #include "cmd/run.h"
 
 #include <errno.h>

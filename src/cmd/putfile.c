@@ -3,10 +3,10 @@
 
 #include "base/command.h"
 #include "base/escape.h"
-#include "base/linediff.h"
+#include "cmd/linediff.h"
 #include "base/secret.h"
 #include "cmd/cmd.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
 #include "cmd/text.h"
 
 #include <errno.h>

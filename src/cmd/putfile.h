@@ -7,7 +7,7 @@
 #ifndef GM_CMD_PUTFILE_H
 #define GM_CMD_PUTFILE_H
 
-#include "base/linediff.h"
+#include "cmd/linediff.h"
 #include "base/strbuf.h"
 #include "cmd/options.h"
 #include "os/os.h"

@@ -12,11 +12,6 @@
 #include "mounts/table.h"
 #include "os/os.h"
 
-/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
-    os_init(). */
-#define MARK_BEGIN "getmnt:begin"
-#define MARK_END "getmnt:end"
-
 /** Which mounts a run reads, and how they are found.  Strings are borrowed. */
 struct input_opts {
 	/* which table */
@@ -130,11 +125,37 @@ int machine_read(struct run *run, bool self);
 
 /* input.c */
 
+/** Read the table that the options name, into run->table, and report lines that cannot be parsed.
+    Sets run->live, table_name, procfd, rootfd and prefix.
+    @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
+int input_read(struct run *run, unsigned fields);
+
 /** Read the table that run->opt names, and find the name and state of every mount.
     @fields  enum mount_fields.  @return 0, or an exit status after a message. */
 int run_know(struct run *run, unsigned fields);
 
 /** Free a run. */
 void run_destroy(struct run *run);
+
+/* path.c */
+
+/** The paths of a run, with the names of its mounts. */
+struct mounts_paths *run_paths(struct run *run);
+
+/** Free the discovery of a run, and what is known of its paths. */
+void run_forget(struct run *run);
+
+/** The text for an errno of mounts_follow(), or of reading a file. */
+const char *path_error(int error);
+
+/** Whether touching the backing file of a loop device can block: for devmap_set_blocking_test(). */
+bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
+
+/** The name that the table would have for a path: the path as written if it is a mount point,
+    else what it resolves to.  @out [out]  The name.  @return as mounts_follow(). */
+enum path_followed run_resolve(struct run *run, const char *path, struct strbuf *out);
+
+/** Whether the table has a mount point with this name. */
+bool run_has_target(const struct run *run, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/output.h"
+#include "cmd/stats.h"
 
 #include "cmd/text.h"
 
@@ -7,6 +7,21 @@
 #include <libsmartcols/libsmartcols.h>
 #include <libmount.h>
 #include <blkid/blkid.h>
+
+void json_head(const struct run *run, struct json *json)
+{
+	json_put_number(json, "schema", 1);
+	json_put_string(json, "version", GETMNT_VERSION);
+	json_put_string(json, "host", run->host);
+	json_put_string(json, "boot_id", run->boot_id);
+	json_put_id(json, "mntns", run->mntns);
+	json_put_string(json, "table", run->table ? table_source_name(run->table->source) : NULL);
+	json_put_bool(json, "complete", run->complete);
+	json_put_array(json, "incomplete_reasons", JSON_INLINE);
+	for (size_t i = 0; i < run->nreasons; ++i)
+		json_put_string(json, NULL, run->reasons[i]);
+	json_end(json);
+}
 
 static const struct discover_stats no_stats;
 

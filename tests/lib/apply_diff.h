@@ -5,7 +5,7 @@
 #ifndef GM_TESTS_APPLY_DIFF_H
 #define GM_TESTS_APPLY_DIFF_H
 
-#include "base/linediff.h"
+#include "cmd/linediff.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -6,10 +6,10 @@
 #include "base/words.h"
 #include "cases.h"
 #include "cmd/column.h"
-#include "cmd/columns.h"
-#include "cmd/listing.h"
+#include "cmd/discover/columns.h"
+#include "cmd/discover/listing.h"
 #include "cmd/json.h"
-#include "cmd/view.h"
+#include "cmd/discover/view.h"
 #include "discover/discover_impl.h"
 #include "path/resolve.h"
 

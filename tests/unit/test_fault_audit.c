@@ -28,7 +28,7 @@ static void write_file(const char *name, const char *text)
 
 #define FILES "--tab-file=table", "--fstab=fstab"
 
-static const struct form {
+static const struct shape {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *args[8];
@@ -48,7 +48,7 @@ static const struct form {
 /** Run a form in a child of its own, whose standard output is closed at the end.
     @text [out]  What it printed, or left in the file, with numbers of seconds made 0.
     @return its exit status; -1: it was killed. */
-static int run_form(const struct form *form, const struct fault *fault, struct fault_count *count,
+static int run_form(const struct shape *form, const struct fault *fault, struct fault_count *count,
                     char text[OUT_MAX])
 {
 	static const char *const before[] = {"time=", "\"time\": ", "\"seconds\": ", "_seconds "};
@@ -86,7 +86,7 @@ static int run_form(const struct form *form, const struct fault *fault, struct f
 }
 
 /** Whether a run that is not like the one without a fault is as promised. */
-static bool is_right(const struct form *form, int status, const char *text)
+static bool is_right(const struct shape *form, int status, const char *text)
 {
 	if (form->run == cmd_check) {
 		const char *newline = strchr(text, '\n');
@@ -101,7 +101,7 @@ static bool is_right(const struct form *form, int status, const char *text)
 	return form->failed ? strstr(text, form->failed) && text[strlen(text) - 1] == '\n' : !*text;
 }
 
-static void try_form(const struct form *form, unsigned long *runs)
+static void try_form(const struct shape *form, unsigned long *runs)
 {
 	static char base[OUT_MAX], text[OUT_MAX];
 	struct fault_count count;

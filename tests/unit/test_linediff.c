@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/linediff: a diff applied by this test and by patch(1) gives the new text; it is the
+ * cmd/linediff: a diff applied by this test and by patch(1) gives the new text; it is the
  * shortest, by the length of the longest common subsequence; and no text makes it slow.
  */
 #include "unit.h"

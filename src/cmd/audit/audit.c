@@ -15,8 +15,8 @@
 #include "cmd/audit/audit.h"
 
 #include "base/words.h"
-#include "cmd/output.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
+#include "cmd/stats.h"
 #include "cmd/text.h"
 #include "os/change.h"
 #include "os/file.h"
@@ -321,7 +321,7 @@ static int follow_paths(struct auditing *a)
 	for (size_t i = 0; i < a->opts->npaths; ++i) {
 		const char *given = a->opts->paths[i];
 		/* A missing mount point is not an error: the audit reports it. */
-		if (filter_target(run, given, &place) == PATH_MISSING)
+		if (run_resolve(run, given, &place) == PATH_MISSING)
 			path_normal(given, &place);
 		char *path = arena_strndup(&a->names, strbuf_str(&place), place.len);
 		if (!path || !has_mounts(a, path)) {

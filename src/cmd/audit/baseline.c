@@ -4,7 +4,8 @@
 #include "base/command.h"
 #include "base/escape.h"
 #include "base/words.h"
-#include "cmd/output.h"
+#include "cmd/json.h"
+#include "cmd/run.h"
 #include "os/change.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "base/secret.h"
 #include "cmd/putfile.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
 #include "cmd/text.h"
 #include "os/file.h"
 #include "path/replace.h"

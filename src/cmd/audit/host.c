@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
 
-#include "cmd/view.h"
+#include "cmd/run.h"
 #include "recover/recover.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/audit/audit.h"
+#include "cmd/json.h"
+#include "cmd/stats.h"
 
-#include "cmd/output.h"
 
 #include <inttypes.h>
 

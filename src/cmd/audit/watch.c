@@ -22,7 +22,7 @@
 #include "cmd/audit/audit.h"
 
 #include "base/array.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
 #include "os/process.h"
 #include "os/service.h"
 

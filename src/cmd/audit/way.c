@@ -12,7 +12,6 @@
 #include "cmd/audit/audit.h"
 
 #include "cmd/run.h"
-#include "cmd/output.h"
 #include "cmd/putfile.h"
 #include "os/bounded.h"
 #include "os/change.h"

@@ -5,7 +5,9 @@
  *     options --> input --> discover() --> filter --> view --> a form of output
  */
 
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
+#include "cmd/progress.h"
+#include "cmd/stats.h"
 
 #include <inttypes.h>
 #include <locale.h>

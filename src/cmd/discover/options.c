@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 #include "cmd/text.h"
 
 #include <getopt.h>

@@ -8,7 +8,7 @@
  * kernel's table is read.  Output is flushed at once.
  */
 
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 #include "base/words.h"
 #include "mounts/monitor.h"
 
@@ -60,7 +60,7 @@ static void place_add(struct watch *w, const char *source, const char *path)
 		source_spec_init(w->run, &place->source, source);
 	/* A path that does not exist yet is watched as given. */
 	if (path)
-		filter_target(w->run, path, &place->path);
+		run_resolve(w->run, path, &place->path);
 	w->run->nomem |= place->path.failed;
 }
 

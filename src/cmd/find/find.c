@@ -10,9 +10,8 @@
 #include "cmd/find/find.h"
 
 #include "cmd/cmd.h"
-#include "cmd/output.h"
-#include "cmd/roots.h"
-#include "cmd/searched.h"
+#include "cmd/objects/roots.h"
+#include "cmd/objects/searched.h"
 #include "cmd/text.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #define GM_CMD_FIND_FORMAT_H
 
 #include "base/strbuf.h"
-#include "cmd/owners.h"
+#include "cmd/objects/owners.h"
 #include "search/search.h"
 
 #include <stdbool.h>

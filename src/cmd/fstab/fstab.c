@@ -15,8 +15,8 @@
 #include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/words.h"
-#include "cmd/output.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
+#include "cmd/stats.h"
 #include "cmd/text.h"
 
 #include <errno.h>

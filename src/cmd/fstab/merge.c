@@ -5,7 +5,7 @@
 #include "audit/selfcheck.h"
 #include "base/command.h"
 #include "base/words.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
 #include "fstab/target.h"
 #include "path/named.h"
 

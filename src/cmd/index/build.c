@@ -4,7 +4,9 @@
  */
 #include "cmd/index/index.h"
 
-#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/run.h"
+#include "cmd/text.h"
 #include "index/walk.h"
 #include "os/change.h"
 #include "os/file.h"

@@ -2,8 +2,8 @@
 #include "cmd/index/index.h"
 
 #include "base/fstypes.h"
-#include "cmd/indexed.h"
-#include "cmd/view.h"
+#include "cmd/objects/indexed.h"
+#include "cmd/run.h"
 #include "os/change.h"
 
 #include <errno.h>

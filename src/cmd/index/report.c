@@ -2,14 +2,16 @@
 /*
  * getmnt index report: disk usage from indexes, as a table, JSON or a picture.
  */
+#include "cmd/column.h"
 #include "cmd/index/index.h"
 
 #include "cmd/index/svg.h"
-#include "cmd/indexed.h"
-#include "cmd/object.h"
+#include "cmd/json.h"
+#include "cmd/objects/indexed.h"
+#include "cmd/objects/object.h"
 #include "cmd/putfile.h"
-#include "cmd/table.h"
-#include "cmd/view.h"
+#include "cmd/index/table.h"
+#include "cmd/run.h"
 #include "index/report.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  */
 #include "cmd/index/index.h"
 
-#include "cmd/indexed.h"
-#include "cmd/table.h"
+#include "cmd/objects/indexed.h"
+#include "cmd/index/table.h"
 #include "os/change.h"
 
 #include <errno.h>

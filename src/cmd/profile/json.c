@@ -2,9 +2,10 @@
 /*
  * A study as a JSON document with every measurement.
  */
+#include "cmd/json.h"
 #include "cmd/profile/profile.h"
+#include "cmd/stats.h"
 
-#include "cmd/output.h"
 
 static void put_figures(struct json *json, const struct profile_row *row, enum profile_figure from,
                         enum profile_figure to)

@@ -3,9 +3,9 @@
  * A study as tables: the cost of each algorithm, their ratios, what each rule saves, and with
  * --layers where the time goes.
  */
+#include "cmd/column.h"
 #include "cmd/profile/profile.h"
 
-#include "cmd/output.h"
 #include "cmd/text.h"
 
 #include <inttypes.h>

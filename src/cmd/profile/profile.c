@@ -9,7 +9,9 @@
  */
 #include "cmd/profile/profile.h"
 
-#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/run.h"
+
 
 #include <fcntl.h>
 #include <getopt.h>

@@ -12,9 +12,12 @@
  * can be killed.  Clocks and samples are taken in two different processes, because the signals of
  * the sampler change the calls: getdents64 returns early.
  */
+#include "cmd/discover/columns.h"
+#include "cmd/discover/listing.h"
 #include "cmd/profile/profile.h"
 
-#include "cmd/output.h"
+#include "cmd/progress.h"
+#include "cmd/run.h"
 #include "os/process.h"
 
 #include <fcntl.h>

@@ -15,7 +15,6 @@
 #include "cmd/recover/recover.h"
 
 #include "base/fstypes.h"
-#include "cmd/view.h"
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "path/replace.h"

@@ -6,7 +6,6 @@
  */
 #include "cmd/recover/recover.h"
 
-#include "cmd/view.h"
 #include "path/resolve.h"
 
 #include <fcntl.h>

@@ -3,11 +3,12 @@
  * The report of `getmnt recover`: a line for each finding, or a JSON document.  Secrets are
  * masked here; the rebuilt file has them as the kernel shows them.
  */
+#include "cmd/json.h"
 #include "cmd/recover/recover.h"
 
 #include "base/escape.h"
 #include "base/secret.h"
-#include "cmd/output.h"
+#include "cmd/stats.h"
 #include "cmd/text.h"
 #include "mountopts/edit.h"
 

@@ -12,9 +12,10 @@
 #include "cmd/recover/recover.h"
 
 #include "base/command.h"
-#include "cmd/output.h"
+#include "cmd/progress.h"
 #include "cmd/putfile.h"
-#include "cmd/view.h"
+#include "cmd/run.h"
+#include "cmd/stats.h"
 #include "os/file.h"
 
 #include <errno.h>

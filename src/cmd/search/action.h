@@ -8,8 +8,8 @@
 #ifndef GM_CMD_SEARCH_ACTION_H
 #define GM_CMD_SEARCH_ACTION_H
 
-#include "cmd/exec.h"
-#include "cmd/flow.h"
+#include "cmd/objects/exec.h"
+#include "cmd/objects/flow.h"
 #include "search/search.h"
 
 #include <stdbool.h>

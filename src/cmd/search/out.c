@@ -4,8 +4,8 @@
 #include "base/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/column.h"
-#include "cmd/flow.h"
-#include "cmd/searched.h"
+#include "cmd/objects/flow.h"
+#include "cmd/objects/searched.h"
 
 #include <dirent.h>
 #include <errno.h>

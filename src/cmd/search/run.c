@@ -4,9 +4,9 @@
 #include "base/command.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
-#include "cmd/flow.h"
-#include "cmd/output.h"
-#include "cmd/searched.h"
+#include "cmd/objects/flow.h"
+#include "cmd/objects/searched.h"
+#include "cmd/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

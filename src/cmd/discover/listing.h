@@ -3,21 +3,8 @@
 #ifndef GM_CMD_LISTING_H
 #define GM_CMD_LISTING_H
 
+#include "cmd/options.h"
 #include "cmd/run.h"
-
-/** The output formats. */
-enum form {
-	FORM_DEFAULT,   /* a tree, unless the selection makes it a list */
-	FORM_LIST,      /* --format=list: FORM_DEFAULT with the option list */
-	FORM_RAW,
-	FORM_PAIRS,
-	FORM_JSON,
-	FORM_MTAB,      /* this and the following are made line by line, in out_text.c */
-	FORM_FSTAB,
-	FORM_SETMNT,
-	FORM_DOT,
-	FORM_JSONL,
-};
 
 /** Properties of an output format. */
 enum form_flags {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/view.h"
+#include "cmd/discover/view.h"
 
 #include "base/pathmap.h"
 #include "cmd/column.h"
@@ -150,29 +150,6 @@ static bool is_path(const char *text)
 	return *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-bool run_has_target(const struct run *run, const char *path)
-{
-	for (size_t i = 0; i < run_count(run); ++i) {
-		const char *target = run_name(run, i);
-		if (target && strcmp(target, path) == 0)
-			return true;
-	}
-	return false;
-}
-
-enum path_followed filter_target(struct run *run, const char *path, struct strbuf *out)
-{
-	path_normal(path, out);
-	if (out->failed) {
-		errno = ENOMEM;
-		return PATH_MISSING;
-	}
-	if (run->opt->nocanonicalize || !run->live || !run->d
-	    || (*path == '/' && run_has_target(run, strbuf_str(out))))
-		return PATH_UNTOUCHED;
-	return mounts_follow(run_paths(run), path, out);
-}
-
 /** The mount that contains a path, for --target. */
 static uint32_t node_holding(struct run *run, const char *path, enum path_followed known)
 {
@@ -220,7 +197,7 @@ static int pick_target(struct picker *p)
 	const char *path = o->target ? o->target : o->mountpoint;
 	struct strbuf name = {0};
 	int status = 0;
-	enum path_followed known = filter_target(run, path, &name);
+	enum path_followed known = run_resolve(run, path, &name);
 	if (known == PATH_MISSING) {
 		status = path_missing(path);
 		goto out;
@@ -287,7 +264,7 @@ static int pick_operand(struct picker *p, const char *text)
 	enum path_followed known = PATH_SEEN;
 	int error = 0, status = 0;
 	if (!found && !is_tag) {
-		known = filter_target(p->run, text, &name);
+		known = run_resolve(p->run, text, &name);
 		error = errno;
 		p->filter.target = strbuf_str(&name);
 		found = pick_matching(p);
@@ -314,7 +291,7 @@ bool filter_is_pair(struct listing *list, const char *first)
 {
 	struct run *run = &list->run;
 	struct strbuf name = {0};
-	filter_target(run, first, &name);
+	run_resolve(run, first, &name);
 	run->nomem |= name.failed;
 	/* The mount points of later changes are not known. */
 	bool later = list->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
@@ -334,7 +311,7 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	struct strbuf name = {0};
 	int status = 0;
 	source_spec_init(p->run, &spec, source);
-	if (filter_target(p->run, target, &name) == PATH_MISSING
+	if (run_resolve(p->run, target, &name) == PATH_MISSING
 	    && !command_near(commands, source)) {
 		status = path_missing(target);
 	} else {

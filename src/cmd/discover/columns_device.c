@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns of the device or file system of a mount: its source, identifiers and sizes. */
-#include "cmd/columns.h"
+#include "cmd/discover/columns.h"
 
 #include "base/fstypes.h"
 #include "base/secret.h"
-#include "cmd/listing.h"
-#include "cmd/source.h"
+#include "cmd/discover/listing.h"
+#include "cmd/discover/source.h"
 #include "os/file.h"
 #include "path/resolve.h"
 

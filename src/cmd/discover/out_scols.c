@@ -7,11 +7,11 @@
  * not escaped here.  In JSON it would pass invalid UTF-8 through, but writes cells of the type
  * "number" unchanged; so all cells have this type and contain finished JSON.
  */
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 
 #include "base/escape.h"
 #include "base/secret.h"
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>

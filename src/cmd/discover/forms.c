@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 
 enum {
 	LINE_FIELDS = MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS,

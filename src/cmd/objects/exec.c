@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/exec.h"
+#include "cmd/objects/exec.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/object.h"
+#include "cmd/objects/object.h"
 
 #include "cmd/cmd.h"
 

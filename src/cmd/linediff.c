@@ -14,7 +14,7 @@
  *
  * Lines are numbered by sorting: chosen lines could make a hash slow.
  */
-#include "base/linediff.h"
+#include "cmd/linediff.h"
 
 #include "base/fail.h"
 

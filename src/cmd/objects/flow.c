@@ -12,10 +12,10 @@
  * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
  * or a terminal, a write can block forever, so signals are delivered at once.
  */
-#include "cmd/flow.h"
+#include "cmd/objects/flow.h"
 
 #include "cmd/cmd.h"
-#include "cmd/output.h"
+#include "cmd/progress.h"
 #include "os/clock.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/source.h"
+#include "cmd/discover/source.h"
 
 #include "base/fstypes.h"
 #include "cmd/run.h"
-#include "cmd/view.h"
+#include "cmd/discover/view.h"
 #include "path/resolve.h"
 
 #include <errno.h>

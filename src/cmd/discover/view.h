@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the options to the rows of the output: reading the table, selecting mounts, making rows,
- * and following paths.
+ * From the mounts of a run to the rows of the output: selecting mounts, making rows.
  */
 #ifndef GM_CMD_VIEW_H
 #define GM_CMD_VIEW_H
 
-#include "cmd/listing.h"
-#include "cmd/source.h"
+#include "cmd/discover/listing.h"
+#include "cmd/discover/source.h"
 #include "host/host.h"
 #include "mounts/tablediff.h"
-
-/* input.c: the table, and the root that its names are relative to. */
-
-/** Read the table that the options name, into run->table, and report lines that cannot be parsed.
-    Sets run->live, table_name, procfd, rootfd and prefix.
-    @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
-int input_read(struct run *run, unsigned fields);
 
 /* filter.c: which mounts the options select, as in findmnt. */
 
@@ -56,13 +48,6 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount);
 
 /** Whether a device that is not mounted matches. */
 bool filter_match_device(struct listing *list, const struct devmap_device *device);
-
-/** The name that the table would have for a path: the path as written if it is a mount point,
-    else what it resolves to.  @out [out]  The name.  @return as mounts_follow(). */
-enum path_followed filter_target(struct run *run, const char *path, struct strbuf *out);
-
-/** Whether the table has a mount point with this name. */
-bool run_has_target(const struct run *run, const char *path);
 
 /** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
     well. */
@@ -107,19 +92,5 @@ int view_add_devices(struct listing *list, struct view *view);
 
 /** Free a view. */
 void view_destroy(struct view *view);
-
-/* path.c */
-
-/** The paths of a run, with the names of its mounts. */
-struct mounts_paths *run_paths(struct run *run);
-
-/** Free the discovery of a run, and what is known of its paths. */
-void run_forget(struct run *run);
-
-/** The text for an errno of mounts_follow(), or of reading a file. */
-const char *path_error(int error);
-
-/** Whether touching the backing file of a loop device can block: for devmap_set_blocking_test(). */
-bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
 #endif

@@ -9,8 +9,8 @@
 #define GM_CMD_COLUMNS_H
 
 #include "cmd/column.h"
-#include "cmd/listing.h"
-#include "cmd/view.h"
+#include "cmd/discover/listing.h"
+#include "cmd/discover/view.h"
 
 /** When a column is available. */
 enum column_when {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/columns.h"
+#include "cmd/discover/columns.h"
 
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 #include "mounts/tablediff.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/table.h"
+#include "cmd/index/table.h"
 
 #include "base/escape.h"
 #include "base/fail.h"
-#include "cmd/output.h"
+#include "cmd/column.h"
+#include "cmd/json.h"
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/indexed.h"
+#include "cmd/objects/indexed.h"
 
 #include "base/array.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
-#include "cmd/output.h"
+#include "cmd/json.h"
+#include "cmd/stats.h"
+#include "cmd/text.h"
 #include "discover/discover.h"
 #include "index/scan.h"
 #include "os/change.h"

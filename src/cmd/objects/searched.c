@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/searched.h"
+#include "cmd/objects/searched.h"
 
 #include "base/fstypes.h"
 #include "cmd/cmd.h"
-#include "cmd/output.h"
+#include "cmd/json.h"
+#include "cmd/stats.h"
+#include "cmd/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

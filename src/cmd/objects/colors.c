@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/colors.h"
+#include "cmd/objects/colors.h"
 
 #include "base/array.h"
 #include "base/escape.h"

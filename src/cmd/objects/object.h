@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
-#include "cmd/owners.h"
+#include "cmd/objects/owners.h"
 #include "os/os.h"
 
 #include <stdbool.h>

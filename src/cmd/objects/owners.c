@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/owners.h"
+#include "cmd/objects/owners.h"
 
 #include "os/file.h"
 

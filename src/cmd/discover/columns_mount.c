@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns of a mount: its place in the tree, its identity, options and changes. */
-#include "cmd/columns.h"
+#include "cmd/discover/columns.h"
 
 #include "base/escape.h"
 #include "base/secret.h"
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 #include "mountopts/join.h"
 #include "mounts/tablediff.h"
 

@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The JSON document around the rows, which libsmartcols makes: further members are placed before
    its last brace. */
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 
 #include "base/secret.h"
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
+#include "cmd/stats.h"
 
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio_ext.h>
 #include <string.h>
-
-void json_head(const struct run *run, struct json *json)
-{
-	json_put_number(json, "schema", 1);
-	json_put_string(json, "version", GETMNT_VERSION);
-	json_put_string(json, "host", run->host);
-	json_put_string(json, "boot_id", run->boot_id);
-	json_put_id(json, "mntns", run->mntns);
-	json_put_string(json, "table", run->table ? table_source_name(run->table->source) : NULL);
-	json_put_bool(json, "complete", run->complete);
-	json_put_array(json, "incomplete_reasons", JSON_INLINE);
-	for (size_t i = 0; i < run->nreasons; ++i)
-		json_put_string(json, NULL, run->reasons[i]);
-	json_end(json);
-}
 
 static void put_problems(const struct mount_table *table, struct json *json)
 {

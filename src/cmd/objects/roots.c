@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/roots.h"
+#include "cmd/objects/roots.h"
 
 #include "base/intern.h"
 #include "cmd/cmd.h"
-#include "cmd/flow.h"
+#include "cmd/objects/flow.h"
 #include "os/file.h"
 #include "search/chirp.h"
 #include "search/remote.h"

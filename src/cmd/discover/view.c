@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/view.h"
+#include "cmd/discover/view.h"
 
 #include <stdlib.h>
 #include <string.h>

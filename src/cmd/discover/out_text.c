@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/output.h"
+#include "cmd/discover/output.h"
 
 #include "base/escape.h"
 #include "base/secret.h"
-#include "cmd/listing.h"
+#include "cmd/discover/listing.h"
 
 #include <errno.h>
 #include <inttypes.h>

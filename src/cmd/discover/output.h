@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/** The output formats, and reports about the run: statistics, rules, progress.
+ */
+#ifndef GM_CMD_OUTPUT_H
+#define GM_CMD_OUTPUT_H
+
+#include "cmd/discover/columns.h"
+#include "cmd/discover/listing.h"
+#include "cmd/discover/view.h"
+#include "cmd/text.h"
+
+#include <stdio.h>
+
+/** The format of a listing. */
+static inline const struct output_form *list_form(const struct listing *list)
+{
+	return &output_forms[list->opt->form];
+}
+
+/** Column widths of a list that is printed in parts. */
+struct out_widths {
+	bool begun;            /* the header has been printed */
+	uint16_t of[COLUMNS_MAX];   /* as in struct columns */
+};
+
+enum { OUT_WIDTH_MAX = 40 };
+
+/** Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
+    @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the list
+             is complete.
+    @return 0, or -1.  Errors: ENOMEM. */
+int out_scols(struct listing *list, const struct view *view, struct out_widths *widths);
+
+struct libscols_table;
+
+/** Print a table as a JSON document with the members that follow the rows.
+    @return 0, or -1.  Errors: ENOMEM. */
+int out_document(struct libscols_table *table, const struct listing *list);
+
+/** Print a view in the format of the listing.  @widths  As for out_scols().
+    @return 0, or -1.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
+int out_print(struct listing *list, const struct view *view, struct out_widths *widths);
+
+#endif
