@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct host_utab utab;
 	FUZZ_CHECK(host_parse_utab(fuzz_string(parts[1].data, parts[1].len), &utab) == 0);
 	for (size_t i = 0; i < utab.count; ++i)
-		FUZZ_CHECK(utab.entries[i].kept.target && utab.entries[i].kept.options);
+		FUZZ_CHECK(utab.entries[i].target && utab.entries[i].options);
 	at = fuzz_bytes(&in, size, &n);
 	struct fstab_input input = {
 		.d = fuzz_discover(at, n), .root = root, .swaps = swaps.list,

@@ -13,6 +13,7 @@
 
 #include "base/intern.h"
 #include "base/map64.h"
+#include "base/pathmap.h"
 #include "base/strbuf.h"
 #include "devmap.h"
 #include "discover/discover.h"
@@ -355,12 +356,9 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount);
 
 /** What mount(8) records about all mounts. */
 struct host_utab {
-	struct host_utab_entry {
-		struct fstab_kept kept;
-		uint32_t before;         /* the previous entry with this target, or MAP64_NONE */
-	} *entries;
+	struct fstab_kept *entries;
 	size_t count;
-	struct map64 by_target;      /* hash of the target -> its last entry */
+	struct pathmap by_target;    /* target -> entries */
 	char *text;                  /* owns the strings */
 	struct arena arena;
 };

@@ -7,7 +7,6 @@
 #include "base/words.h"
 #include "path/named.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,12 +133,10 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 
 int host_parse_utab(char *text, struct host_utab *utab)
 {
-	struct host_utab_entry entry;
-	*utab = (struct host_utab){.text = text, .by_target.arena = &utab->arena};
-	for (char *at = text; fstab_utab_next(&at, &entry.kept);) {
-		uint64_t key = map64_text(entry.kept.target);
-		entry.before = map64_get(&utab->by_target, key);
-		map64_set(&utab->by_target, key, (uint32_t)utab->count);
+	struct fstab_kept entry;
+	*utab = (struct host_utab){.text = text, .by_target.newest.arena = &utab->arena};
+	for (char *at = text; fstab_utab_next(&at, &entry);) {
+		pathmap_add(&utab->by_target, entry.target, (uint32_t)utab->count);
 		ARENA_PUSH(&utab->arena, utab->entries, utab->count, entry);
 	}
 	return arena_check(&utab->arena);
@@ -167,12 +164,9 @@ void host_utab_destroy(struct host_utab *utab)
 const char *host_utab_options(const struct host_utab *utab, const char *name,
                               const struct mount *mount)
 {
-	uint32_t i = map64_get(&utab->by_target, map64_text(name));
-	for (; i != MAP64_NONE; i = utab->entries[i].before) {
-		const struct fstab_kept *kept = &utab->entries[i].kept;
-		assert(i < utab->count
-		       && (utab->entries[i].before < i || utab->entries[i].before == MAP64_NONE));
-		if (strcmp(kept->target, name) == 0 && fstab_utab_fits(kept, mount))
+	for (struct pathmap_at at = pathmap_of(name); pathmap_next(&utab->by_target, &at);) {
+		const struct fstab_kept *kept = &utab->entries[at.value];
+		if (fstab_utab_fits(kept, mount))
 			return kept->options;
 	}
 	return NULL;

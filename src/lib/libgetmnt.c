@@ -7,6 +7,7 @@
  */
 #include "getmnt/getmnt.h"
 
+#include "base/pathmap.h"
 #include "discover/discover.h"
 #include "os/caller.h"
 
@@ -84,7 +85,7 @@ struct found {
 	struct getmnt_mount *mounts;
 	size_t count;
 	struct map64 by_id;             /* 64-bit or 32-bit ID -> index */
-	struct map64 by_target;         /* hash of a target -> index of the visible mount */
+	struct pathmap by_target;       /* target -> index of the visible mount */
 	const char *reasons[NREASONS];
 	size_t nreasons;
 	uint64_t stats[NSTATS];
@@ -102,7 +103,7 @@ static void found_destroy(struct found *found)
 	table_free(found->table);
 	free(found->mounts);
 	map64_destroy(&found->by_id);
-	map64_destroy(&found->by_target);
+	pathmap_destroy(&found->by_target);
 }
 
 const char *getmnt_version(void)
@@ -311,8 +312,7 @@ static int found_fill(struct found *found)
 {
 	const struct mtree *tree = &found->d->tree;
 	found->mounts = calloc((size_t)tree->count + 1, sizeof(*found->mounts));
-	if (!found->mounts || map64_reserve(&found->by_id, (size_t)tree->count * 2) != 0
-	    || map64_reserve(&found->by_target, tree->count) != 0)
+	if (!found->mounts || map64_reserve(&found->by_id, (size_t)tree->count * 2) != 0)
 		return -1;
 	for (uint32_t i = 0; i < tree->count; ++i) {
 		if (tree->nodes[i].made || tree->nodes[i].gone)
@@ -321,8 +321,9 @@ static int found_fill(struct found *found)
 		struct getmnt_mount *m = &found->mounts[at];
 		mount_fill(m, found->d, i);
 		map64_put(&found->by_id, m->id, at);
-		if (mount_is_seen(m))
-			map64_put(&found->by_target, map64_text(m->target), at);
+		if (mount_is_seen(m) && pathmap_get(&found->by_target, m->target) == PATHMAP_NONE
+		    && pathmap_add(&found->by_target, m->target, at) != 0)
+			return -1;
 	}
 	/* A unique ID is larger than any 32-bit ID, except perhaps in a recorded table. */
 	for (size_t i = 0; i < found->count; ++i)
@@ -403,15 +404,8 @@ const struct getmnt_mount *getmnt_by_target(const struct getmnt *gm, const char 
 {
 	if (!gm || !target)
 		return NULL;
-	const struct found *found = &gm->last;
-	uint32_t at = map64_get(&found->by_target, map64_text(target));
-	/* Another target may have the same hash: continue with the following ones. */
-	for (size_t i = at; i < found->count; ++i) {
-		const struct getmnt_mount *m = &found->mounts[i];
-		if (mount_is_seen(m) && strcmp(m->target, target) == 0)
-			return m;
-	}
-	return NULL;
+	uint32_t i = pathmap_get(&gm->last.by_target, target);
+	return i == PATHMAP_NONE ? NULL : &gm->last.mounts[i];
 }
 
 int getmnt_complete(const struct getmnt *gm)
