@@ -304,7 +304,7 @@
  *     json.c             the writer of JSON
  *     stats.c            --stats, --explain, --version
  *     progress.c         the progress line
- *   cmd/objects/         what find, search and index share
+ *   cmd/found/           what find, search and index share
  *     object.c           the columns of an object: its attributes as text
  *     colors.c           colors from LS_COLORS
  *     owners.c           names of users and groups; types and permissions as letters

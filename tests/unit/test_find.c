@@ -6,7 +6,7 @@
 #include "fault.h"
 #include "unit.h"
 
-#include "cmd/objects/exec.h"
+#include "cmd/found/exec.h"
 #include "cmd/find/exec.h"
 #include "cmd/find/format.h"
 #include "os/process.h"

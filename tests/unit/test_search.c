@@ -10,7 +10,7 @@
 #include "tree.h"
 
 #include "base/strbuf.h"
-#include "cmd/objects/searched.h"
+#include "cmd/found/searched.h"
 #include "getmnt/search.h"
 #include "search/mounts.h"
 #include "search/pattern.h"

@@ -9,7 +9,7 @@
 #include "cmd/find/exec.h"
 
 #include "cmd/cmd.h"
-#include "cmd/objects/exec.h"
+#include "cmd/found/exec.h"
 #include "cmd/find/find.h"
 #include "cmd/text.h"
 

@@ -10,8 +10,8 @@
 #include "cmd/find/find.h"
 
 #include "cmd/cmd.h"
-#include "cmd/objects/roots.h"
-#include "cmd/objects/searched.h"
+#include "cmd/found/roots.h"
+#include "cmd/found/searched.h"
 #include "cmd/text.h"
 
 #include <errno.h>

@@ -9,9 +9,9 @@
 #define GM_CMD_FIND_FIND_H
 
 #include "cmd/find/format.h"
-#include "cmd/objects/flow.h"
-#include "cmd/objects/indexed.h"
-#include "cmd/objects/owners.h"
+#include "cmd/found/flow.h"
+#include "cmd/found/indexed.h"
+#include "cmd/found/owners.h"
 #include "os/process.h"
 #include "search/search.h"
 

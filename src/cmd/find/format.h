@@ -6,7 +6,7 @@
 #define GM_CMD_FIND_FORMAT_H
 
 #include "base/strbuf.h"
-#include "cmd/objects/owners.h"
+#include "cmd/found/owners.h"
 #include "search/search.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "cmd/index/index.h"
 
 #include "base/escape.h"
-#include "cmd/objects/object.h"
+#include "cmd/found/object.h"
 #include "index/export.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/fail.h"
 #include "base/words.h"
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 #include "os/change.h"
 #include "os/file.h"
 

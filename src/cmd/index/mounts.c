@@ -2,7 +2,7 @@
 #include "cmd/index/index.h"
 
 #include "base/fstypes.h"
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 #include "cmd/run.h"
 #include "os/change.h"
 

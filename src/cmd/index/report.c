@@ -7,8 +7,8 @@
 
 #include "cmd/index/svg.h"
 #include "cmd/json.h"
-#include "cmd/objects/indexed.h"
-#include "cmd/objects/object.h"
+#include "cmd/found/indexed.h"
+#include "cmd/found/object.h"
 #include "cmd/putfile.h"
 #include "cmd/index/table.h"
 #include "cmd/run.h"

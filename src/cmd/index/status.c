@@ -4,7 +4,7 @@
  */
 #include "cmd/index/index.h"
 
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 #include "cmd/index/table.h"
 #include "os/change.h"
 

@@ -5,7 +5,7 @@
 #include "index/update.h"
 
 #include "cmd/index/live.h"
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 #include "mounts/table.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
 #ifndef GM_CMD_SEARCH_ACTION_H
 #define GM_CMD_SEARCH_ACTION_H
 
-#include "cmd/objects/exec.h"
-#include "cmd/objects/flow.h"
+#include "cmd/found/exec.h"
+#include "cmd/found/flow.h"
 #include "search/search.h"
 
 #include <stdbool.h>

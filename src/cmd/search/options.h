@@ -7,8 +7,8 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
-#include "cmd/objects/indexed.h"
-#include "cmd/objects/roots.h"
+#include "cmd/found/indexed.h"
+#include "cmd/found/roots.h"
 #include "cmd/search/action.h"
 #include "cmd/search/patterns.h"
 #include "cmd/search/usage.h"

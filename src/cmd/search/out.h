@@ -6,8 +6,8 @@
 #ifndef GM_CMD_SEARCH_OUT_H
 #define GM_CMD_SEARCH_OUT_H
 
-#include "cmd/objects/colors.h"
-#include "cmd/objects/object.h"
+#include "cmd/found/colors.h"
+#include "cmd/found/object.h"
 #include "cmd/search/action.h"
 #include "cmd/search/sort.h"
 #include "cmd/search/usage.h"

@@ -4,8 +4,8 @@
 #include "base/command.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
-#include "cmd/objects/flow.h"
-#include "cmd/objects/searched.h"
+#include "cmd/found/flow.h"
+#include "cmd/found/searched.h"
 #include "cmd/progress.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef GM_CMD_SEARCH_RUN_H
 #define GM_CMD_SEARCH_RUN_H
 
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 #include "cmd/search/out.h"
 #include "os/os.h"
 #include "search/search.h"

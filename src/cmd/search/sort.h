@@ -5,7 +5,7 @@
 #ifndef GM_CMD_SEARCH_SORT_H
 #define GM_CMD_SEARCH_SORT_H
 
-#include "cmd/objects/object.h"
+#include "cmd/found/object.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/roots.h"
+#include "cmd/found/roots.h"
 
 #include "base/intern.h"
 #include "cmd/cmd.h"
-#include "cmd/objects/flow.h"
+#include "cmd/found/flow.h"
 #include "os/file.h"
 #include "search/chirp.h"
 #include "search/remote.h"

@@ -6,10 +6,10 @@
 #ifndef GM_CMD_INDEXED_H
 #define GM_CMD_INDEXED_H
 
-#include "cmd/objects/flow.h"
+#include "cmd/found/flow.h"
 #include "cmd/json.h"
 #include "cmd/options.h"
-#include "cmd/objects/roots.h"
+#include "cmd/found/roots.h"
 #include "cmd/text.h"
 #include "devmap.h"
 #include "index/place.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 
 #include "base/array.h"
 #include "base/fstypes.h"

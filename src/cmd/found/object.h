@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/column.h"
-#include "cmd/objects/owners.h"
+#include "cmd/found/owners.h"
 #include "os/os.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/exec.h"
+#include "cmd/found/exec.h"
 
 #include <assert.h>
 #include <errno.h>

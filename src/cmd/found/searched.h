@@ -6,8 +6,8 @@
 #define GM_CMD_SEARCHED_H
 
 #include "base/strbuf.h"
-#include "cmd/objects/flow.h"
-#include "cmd/objects/indexed.h"
+#include "cmd/found/flow.h"
+#include "cmd/found/indexed.h"
 #include "search/search.h"
 
 #include <stdbool.h>

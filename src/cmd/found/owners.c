@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/owners.h"
+#include "cmd/found/owners.h"
 
 #include "os/file.h"
 

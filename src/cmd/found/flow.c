@@ -12,7 +12,7 @@
  * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
  * or a terminal, a write can block forever, so signals are delivered at once.
  */
-#include "cmd/objects/flow.h"
+#include "cmd/found/flow.h"
 
 #include "cmd/cmd.h"
 #include "cmd/progress.h"

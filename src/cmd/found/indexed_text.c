@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all commands say of indexes. */
-#include "cmd/objects/indexed.h"
+#include "cmd/found/indexed.h"
 
 #include "base/command.h"
 #include "cmd/cmd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/colors.h"
+#include "cmd/found/colors.h"
 
 #include "base/array.h"
 #include "base/escape.h"

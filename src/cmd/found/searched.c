@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/searched.h"
+#include "cmd/found/searched.h"
 
 #include "base/fstypes.h"
 #include "cmd/cmd.h"

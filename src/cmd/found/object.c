@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/objects/object.h"
+#include "cmd/found/object.h"
 
 #include "cmd/cmd.h"
 
