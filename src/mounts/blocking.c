@@ -565,6 +565,7 @@ void mounts_adopt(struct mounts *to, struct mounts *from)
 	to->flags = from->flags;
 	to->dependencies = from->dependencies;
 	to->ndependencies = from->ndependencies;
+	to->dependencies_room = from->dependencies_room;
 	to->more = from->more;
 	to->failed |= from->failed;
 	use_more(to);

@@ -3,6 +3,7 @@
    directories and kernel calls. */
 #include "unit.h"
 
+#include "cases.h"
 #include "loop.h"
 #include "mountopts/shown.h"
 #include "discover/discover_impl.h"
@@ -382,6 +383,31 @@ UNIT_TEST(same_result_every_way)
 }
 
 /** The owner of a FUSE mount. */
+/** What was found of a table serves another tree of it: which mounts can block, also through a
+    path. */
+UNIT_TEST(results_are_adopted)
+{
+	struct discovery *d = unit_discover(
+		"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+		"2 1 0:40 / /far rw - nfs4 srv:/ rw\n"
+		"3 1 0:41 / /near rw - tmpfs t rw\n"
+		"4 1 0:42 / /merged rw - overlay o rw,lowerdir=/far/a:/near/b\n"
+		"5 4 0:43 / /merged/in rw - tmpfs t rw\n");
+	static const bool blocks[] = {false, true, false, true, true};
+	struct mounts other = {
+		.table = d->table, .tree = d->mounts->tree, .root = d->mounts->root,
+		.rootfd = d->mounts->rootfd, .prefix = "/",
+	};
+	CU_ASSERT_EQUAL(mounts_find_blocking(d->mounts), 0);
+	mounts_adopt(&other, d->mounts);
+	CU_ASSERT(mounts_are_known(&other) && !mounts_are_known(d->mounts));
+	for (uint32_t i = 0; i < COUNT(blocks); ++i)
+		CU_ASSERT_EQUAL(mounts_block(&other, i), blocks[i]);
+	CU_ASSERT(other.ndependencies > 0 && other.dependencies_room >= other.ndependencies);
+	mounts_destroy(&other);
+	unit_discovery_free(d);
+}
+
 UNIT_TEST(owner)
 {
 	static const struct {

@@ -270,6 +270,31 @@ UNIT_TEST(options)
 	}
 }
 
+/** As the kernel writes /proc/mounts: fs/proc_namespace.c. */
+UNIT_TEST(options_of_mtab)
+{
+	static const struct {
+		const char *vfs, *fs, *want;
+	} rows[] = {
+		{"rw,relatime", "rw,discard", "rw,relatime,discard"},
+		/* Of the mount or of its file system. */
+		{"ro,nosuid", "rw", "ro,nosuid"},
+		{"rw,nosuid", "ro,size=1k", "ro,nosuid,size=1k"},
+		/* sync, dirsync and lazytime are of the superblock, and come first. */
+		{"rw,noatime", "rw,sync,dirsync,lazytime,x=1",
+		 "rw,sync,dirsync,lazytime,noatime,x=1"},
+		{"rw,nodev", "rw,seclabel,size=1k", "rw,seclabel,nodev,size=1k"},
+		{"rw", "rw,x=a\\040b", "rw,x=a\\040b"},
+	};
+	STRBUF(out);
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct mount m = {.vfs_opts = rows[i].vfs, .fs_opts = rows[i].fs};
+		strbuf_reset(&out);
+		join_mtab(&m, &out);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&out), rows[i].want);
+	}
+}
+
 /* fstab and mtab. */
 
 static struct mount_table *parse_tab(const char *text, size_t len, enum table_source source)
