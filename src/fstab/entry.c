@@ -21,7 +21,7 @@ static bool is_network_type(const char *fstype)
 	return word_in(fstype, strlen(fstype), types);
 }
 
-/** Set the flag of a meaning. */
+/** Set the flag for the meaning of an option. */
 static void add_meaning(struct fstab_entry *entry, enum opt_meaning meaning)
 {
 	entry->noauto |= meaning == FO_NOAUTO;
@@ -66,7 +66,8 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	e.network = e.netdev || is_network_type(e.fstype);
 	e.optional = e.noauto || e.nofail;
 	e.idle = e.absent || ((e.noauto || strcmp(e.fstype, "ignore") == 0) && !e.automount);
-	/* A boot fails with local-fs.target, but not with remote-fs.target or swap.target. */
+	/* A failed mount fails local-fs.target and the boot, but not remote-fs.target or
+	   swap.target. */
 	e.needed = !e.swap && !e.optional && !e.automount && !e.network;
 	*entry = e;
 	return 0;

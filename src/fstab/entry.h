@@ -21,10 +21,10 @@ struct fstab_entry {
 	const char *options;     /* "defaults" if the field is missing or empty */
 	int passno;              /* -1: missing */
 
-	const struct tabline *line;    /* NULL: not in a file, but to be added */
-	uint32_t number;         /* of the line, from 1; 0: not in a file */
-	const char *path;        /* normal form of the target, by its text; NULL: of swap, or not an
-	                            absolute path */
+	const struct tabline *line;    /* NULL: not in a file yet */
+	uint32_t number;         /* line number, from 1; 0: not in a file */
+	const char *path;        /* the target, normalized without following symlinks; NULL:
+	                            swap, or not an absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
 
 	/* Options in their order.  After an unclosed quotation mark mount(8) reads none. */
@@ -34,11 +34,11 @@ struct fstab_entry {
 	/* Properties of the type and the options. */
 	bool swap;
 	bool root;               /* the mount point is "/" */
-	bool bind;               /* not of swap */
+	bool bind;               /* false for swap */
 	bool remount;
 	bool noauto;             /* mount -a skips the line, even if "auto" follows */
 	bool nofail;
-	bool automount;          /* systemd mounts it on first access; not of swap */
+	bool automount;          /* systemd mounts it on first access; false for swap */
 	bool netdev;             /* _netdev */
 	bool network;            /* systemd mounts it after the network: _netdev or the type */
 	bool mkdir;
@@ -47,20 +47,21 @@ struct fstab_entry {
 	bool optional;           /* noauto or nofail */
 	bool needed;             /* boot fails without it */
 
-	/* Facts of the host, set by the caller. */
-	enum fact_kind kind;     /* of the mount point now; not set for "/" */
+	/* Facts about the host, set by the caller. */
+	enum fact_kind kind;     /* type of file at the mount point now; not set for "/" */
 	const char *real;        /* the mount point with symlinks followed; NULL: unknown */
-	const char *real_source; /* the source with symlinks followed; NULL: unknown, or no path */
+	const char *real_source; /* the source with symlinks followed; NULL: unknown, or not a
+	                            path */
 	bool skipped;            /* systemd mounts an API file system there, and skips the line */
 	bool numbered;           /* the device of the source is known: */
 	uint32_t major, minor;
 	bool added;              /* the line is not in the file yet */
-	bool absent;             /* there is no line: a mount that should have one */
+	bool absent;             /* a mount without a line, as the line it should have */
 };
 
-/** The text of an fstab, read. */
+/** A parsed fstab. */
 struct fstab_file {
-	struct tablines *lines;        /* every byte of it */
+	struct tablines *lines;        /* every byte of the text */
 	struct fstab_entry *entries;   /* one for each line, of any kind */
 	size_t count;
 	struct arena arena;
@@ -74,25 +75,25 @@ struct fstab_file *fstab_parse(const char *text, size_t len);
 /** Free a file; NULL is allowed. */
 void fstab_file_free(struct fstab_file *file);
 
-/** Whether a line is an entry, and no comment, blank or damaged line. */
+/** Whether a line is an entry, not a comment, blank or damaged. */
 static inline bool fstab_is_entry(const struct fstab_entry *entry)
 {
 	return entry->line && entry->line->kind == TABLINE_ENTRY;
 }
 
-/** Read a line of any kind.  Of a damaged line, only the readable fields are set, and it has no
-    path; of a comment, nothing.
+/** Read a line of any kind.  For a damaged line, only the readable fields are set, and not the
+    path; for a comment, nothing.
     @line   Must outlive the entry.
     @arena  Keeps the strings and options.
     @return 0, or -1.  Errors: ENOMEM. */
 int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
 
-/** Set the members that follow from source, target, fstype and options, which the caller has set,
-    except for facts of the host.
+/** Set the members that are derived from source, target, fstype and options, except for facts of
+    the host.
     @return 0, or -1.  Errors: ENOMEM. */
 int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
-/** The last option with this name, which is the one that counts; NULL: none. */
+/** The last option with this name, which overrides others; NULL: none. */
 const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name);
 
 /** The value of the last option with this name; "" without a value; NULL: no such option. */

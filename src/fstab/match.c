@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which line on a mount point makes its mount: one that mounts the same, preferably at boot, and
- * preferably with the same options; and how the line and the mount differ.
+ * Find the line that made a mount: a line on its mount point with the same source, preferably
+ * mounted at boot, preferably with the same options.  Then compare the line and the mount.
  */
 #include "fstab/match.h"
 
@@ -17,7 +17,7 @@
 
 /* Pairs. */
 
-/** How many mounts of a stack are searched for that of a line. */
+/** How many mounts of a stack are compared with a line. */
 enum { DEEP_MAX = 64 };
 
 /** How well a line fits a mount; 0: it mounts something else. */
@@ -52,7 +52,7 @@ static bool is_above(const struct matcher *m, const struct planned *mount)
 	return mount->line->beneath && match_live(m, mount->key) != mount;
 }
 
-/** The line that makes a mount; or NULL. */
+/** The line that made a mount; or NULL. */
 static struct candidate *choose(struct matcher *m, const struct planned *mount)
 {
 	bool swap = mount->line->swap, above = is_above(m, mount);
@@ -78,7 +78,7 @@ static struct candidate *choose(struct matcher *m, const struct planned *mount)
 enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
-	/* A swap space that the system made, on zram, may have a line all the same. */
+	/* Even a swap space that the system made, on zram, may have a line. */
 	if ((line->fate == FSTAB_OWN && !line->swap)
 	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
@@ -106,8 +106,8 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 	bool upon = mount->line->beneath && entry->is.bind;
 	if (!actual || mount->line->fate == FSTAB_LINE || upon)
 		return actual;
-	/* Only its line has a password, or the name that a server of FUSE goes by.  Options of a
-	   user's actual, which has an owner, are that user's. */
+	/* Only the line has the password, or the server's name for FUSE.  The options of a
+	   user's mount, which has an owner, are that user's choice. */
 	return actual->vfs_opts && entry->is.target && mount->line->target && actual->source
 	       && strcmp(entry->is.source, actual->source) == 0 && match_same(m, entry,
 	        mount) > 0
@@ -136,7 +136,8 @@ bool match_is_further(struct matcher *m, const struct candidate *entry, const ch
 	if (entry->is.noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
 	    || ((!same || bind) && is_beneath(m, entry, mount)))
 		return false;
-	/* One device twice on one mount point, as two parts of it: one of the lines is broken. */
+	/* The same device twice on one mount point, as two subvolumes: one of the lines is
+	   wrong. */
 	bool again = same || strcmp(entry->is.source, source) == 0;
 	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
 	return true;
@@ -158,7 +159,7 @@ struct candidate *match_next_swap(struct matcher *m, const struct candidate *ent
 /* Differences. */
 
 /** Add a difference.
-    @actual  Of OPTIONS and NO_LINE. */
+    @actual  For OPTIONS and NO_LINE. */
 static void add(struct fstab_match *match, enum fstab_difference_kind kind,
                 const struct candidate *entry, const struct fstab_entry *other,
                 const struct planned *mount, const char *actual)
@@ -175,7 +176,7 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 	};
 }
 
-/** Report a superfluous line. */
+/** Report a redundant or conflicting line. */
 static void add_further(struct fstab_match *match, const struct candidate *entry,
                         const struct planned *mount)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The one model of fstab lines: which line belongs to which mount, and their differences.
+ * Which fstab line belongs to which mount, and how they differ.
  *
- *     lines, plan --> fstab_match() --> of each line its mount; differences
+ *     lines, plan --> fstab_match() --> the mount of each line; differences
  *
- * It is used by the merge (fstab/edit/) and the audit of drift.  Lines and mounts are paired by
- * mount point, swap spaces by source.  Without evidence of a difference they count as equal: a
- * source that may be the same device, an option that the kernel does not show.  Pure except for
+ * Used by the merge (fstab/edit/) and the audit of drift.  Lines and mounts are paired by mount
+ * point, swap spaces by source.  Without evidence of a difference they count as equal, as with a
+ * source that may be the same device, or an option that the kernel does not show.  Pure except for
  * the callbacks.
  */
 #ifndef GM_FSTAB_MATCH_H
@@ -16,7 +16,7 @@
 
 struct fstab_match_input {
 	const struct fstab_file *file;
-	const struct fstab_input *in;   /* of the plan */
+	const struct fstab_input *in;   /* the input of the plan */
 	const struct fstab_plan *plan;
 };
 
@@ -32,24 +32,26 @@ enum fstab_difference_kind {
 
 struct fstab_difference {
 	enum fstab_difference_kind kind;
-	const struct fstab_entry *line, *other;  /* of the file; or NULL */
-	const struct fstab_line *live;       /* of the plan; or NULL */
-	const char *expected;    /* OPTIONS: those of the line, decoded */
-	const char *actual;      /* OPTIONS: those that differ, as the mount has them */
+	const struct fstab_entry *line, *other;  /* lines of the file; or NULL */
+	const struct fstab_line *live;       /* a line of the plan; or NULL */
+	const char *expected;    /* OPTIONS: the options of the line, decoded */
+	const char *actual;      /* OPTIONS: the differing options, as the mount has them;
+	                            NO_LINE: the reason */
 };
 
 /** The source of a bind. */
 struct fstab_bound {
-	const struct mount *in;        /* the mount that it lies in; NULL: no bind, or not known */
-	const char *path;              /* from ROOT, without links */
+	const struct mount *in;        /* the mount that contains it; NULL: not a bind, or
+	                                  unknown */
+	const char *path;              /* from ROOT, with links followed */
 };
 
 struct fstab_match {
 	struct fstab_difference *differences;
 	size_t count, capacity;
-	const struct fstab_line **of;  /* for each line of the file, by its number - 1: its mount or
-	                                  swap space; NULL: none */
-	struct fstab_bound *bound;     /* the source of each of these that is a bind */
+	const struct fstab_line **of;  /* of[number - 1]: the mount or swap space of a line of
+	                                  the file; NULL: none */
+	struct fstab_bound *bound;     /* bound[number - 1]: the source, if the line is a bind */
 	struct matcher *matcher;       /* match/matcher.h: the lines and mounts, indexed */
 	struct arena arena;
 };
@@ -61,27 +63,27 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
 
-/** A line with the options of later lines that remount what it mounts. */
+/** A line with its options changed by later remount lines of its mount point. */
 const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
                                             const struct fstab_entry *line);
 
-/** Append the options that a line names and its mount has otherwise, as the mount has them, for a
-    mount without a line of the plan: what the line does not name may be the system's or a server's,
-    and that the mount is read-only does not count.
-    @options  Of the line, decoded. */
+/** Append the options of a mount that differ from those its line names, as the mount has them.  For
+    a mount that the plan has no line for: options that the line does not name may come from the
+    system or a server.  A read-only mount of a line with rw is no difference.
+    @options  The options of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
-/** Whether a line of these types and options may make a mount whose source and type its server
-    chooses: FUSE; ceph shows addresses for names. */
+/** Whether a line with these types and options may make a mount whose source and type its server
+    chooses: FUSE; or ceph, which shows addresses instead of names. */
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount);
 
 /** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
-    @live  The mount that the line is compared with: the part that differs is named. */
+    @live  The mount that the line is compared with: its equal subvolid is left out. */
 void fstab_name_line(const struct fstab_entry *line, const struct fstab_line *live,
                      struct strbuf *out);
 
-/** Append what a mount or swap space mounts.
-    @line  The line that it is compared with; NULL: none, and layers are left out. */
+/** Append the source, type and part of a mount or swap space.
+    @line  The line that the mount is compared with; NULL: none, and layers are left out. */
 void fstab_name_live(const struct fstab_line *live, const struct fstab_entry *line,
                      struct strbuf *out);
 
@@ -91,8 +93,8 @@ extern const struct fstab_tag {
 	const char *tag, *dir;
 } fstab_tags[FSTAB_TAGS];
 
-/** Append the tag of one of udev's links: "UUID=x" of "/dev/disk/by-uuid/x".
-    @return whether it is such a link. */
+/** Append the tag that a link of udev stands for: "UUID=x" for "/dev/disk/by-uuid/x".
+    @return whether the path is such a link. */
 bool fstab_link_tag(const char *link, struct strbuf *tag);
 
 #endif

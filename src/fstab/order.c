@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graph: a target for each mount point, found by the hash of its path, so that the lines on
- * the way to a path are found by the hashes of its prefixes.  A line needs the first line of each
- * mount point on the way; of those above its mount point also the last, which covers the others.
+ * The graph: a target for each mount point, found by the hash of its path, so that the lines of the
+ * directories above a path are found by the hashes of its prefixes.  A line needs the first line of
+ * each of these mount points; above its own mount point also the last line, which covers the first.
  *
  * Source: mount_add_mount_dependencies() and mount_add_default_ordering_dependencies() of
  * systemd's src/core/mount.c; src/fstab-generator/fstab-generator.c; mount(8).
@@ -17,17 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Patterns of branches that are compared with all mount points: the rest is not. */
+/** Maximum number of patterns of branches compared with all mount points; others are ignored. */
 enum { PATTERNS_MAX = 64 };
 
 /** A mount point. */
 struct target {
 	const char *path;
-	uint32_t first, last;    /* its lines that a boot mounts; ORDER_NONE */
-	uint32_t idle;           /* its first line that none does; ORDER_NONE */
+	uint32_t first, last;    /* its lines that are mounted at boot; ORDER_NONE */
+	uint32_t idle;           /* the first noauto line of this mount point; ORDER_NONE */
 };
 
-/** A need of a line. */
+/** Line `from` needs another line. */
 struct edge {
 	uint32_t from;
 	struct order_need need;
@@ -40,16 +40,16 @@ struct maker {
 	struct pathmap by_path;
 	struct edge *edges;
 	size_t nedges, edges_room, nowhere_room;
-	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
-	uint32_t at;             /* the line whose needs are looked for */
+	uint32_t *seen;          /* [line * ORDER_KINDS + kind]: the latest edge to that line */
+	uint32_t at;             /* the line whose needs are being found */
 	unsigned patterns;
-	struct order_paths paths;   /* of this line */
+	struct order_paths paths;   /* paths of that line */
 	bool failed;             /* ENOMEM */
 };
 
 /* Mount points. */
 
-/** The lines of a mount point; NULL: there are none, or no path. */
+/** The target of a mount point; NULL: no line has it, or path is NULL. */
 static struct target *find_target(const struct maker *m, const char *path)
 {
 	uint32_t i = path ? pathmap_get(&m->by_path, path) : PATHMAP_NONE;
@@ -91,7 +91,8 @@ static uint32_t add_edge(struct maker *m, uint32_t from, uint32_t line, enum ord
 	return (uint32_t)m->nedges++;
 }
 
-/** Need a line, once for each kind.  @return the index of the need, or ORDER_NONE. */
+/** Record that line m->at needs a line, once for each kind.  @return the index of the need, or
+    ORDER_NONE. */
 static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, const char *path)
 {
 	uint32_t *seen = &m->seen[(size_t)line * ORDER_KINDS + kind];
@@ -101,14 +102,14 @@ static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, c
 	return *seen;
 }
 
-/** Need the lines of a mount point.
+/** Record that line m->at needs the lines of a mount point.
     @of [out]  The needs: of the first line; of the last, if it covers the first.
     @return whether there are any. */
 static bool need_target(struct maker *m, const struct target *target, enum order_kind kind,
                         const char *path, uint32_t of[2])
 {
 	const char *own = fstab_entry_target(m->order->lines[m->at]);
-	/* Of the lines of one mount point none needs the other. */
+	/* Lines with the same mount point do not depend on each other. */
 	if (!target || (own && strcmp(own, target->path) == 0))
 		return false;
 	bool idle = target->first == ORDER_NONE;
@@ -126,7 +127,7 @@ static void mark_nearest(struct maker *m, const uint32_t of[2])
 	}
 }
 
-/** Need the lines that mount a directory above a path.  @itself  Or the path. */
+/** Record that line m->at needs the lines mounted above a path.  @itself  Or on the path. */
 static void need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
 {
 	uint32_t of[2], nearest[2] = {ORDER_NONE, ORDER_NONE};
@@ -142,7 +143,8 @@ static void need_path(struct maker *m, const char *path, bool itself, enum order
 	mark_nearest(m, nearest);
 }
 
-/** Need all mount points that a pattern of branches matches, and the directory that it is in. */
+/** Record that line m->at needs all mount points matching a pattern of branches, and the
+    directory that contains these. */
 static void need_pattern(struct maker *m, const char *pattern)
 {
 	size_t n = strcspn(pattern, "*?[");
@@ -169,7 +171,7 @@ static void read_option(struct maker *m, const struct opt *option)
 	if (meaning < FO_REQUIRES || !option->value || !*option->value)
 		return;
 	char *value = arena_strndup(&order->arena, option->value, strlen(option->value));
-	/* Between options, a backslash keeps a comma or a backslash. */
+	/* In a list of options, a backslash escapes a comma or a backslash. */
 	for (char *at = value, *to = value; at && (*to = *at) != '\0'; ++at, ++to) {
 		if (at[0] == '\\' && (at[1] == ',' || at[1] == '\\'))
 			*to = *++at;

@@ -28,13 +28,14 @@
 
 /** Why a line needs another line. */
 enum order_kind {
-	ORDER_PARENT,    /* it mounts a directory above the mount point */
+	ORDER_PARENT,    /* the other line mounts a directory above the mount point */
 	ORDER_BIND,      /* ... above the source of the bind, or the source itself */
 	ORDER_SOURCE,    /* ... above another source that is a path: an image, a FUSE directory */
-	ORDER_LAYER,     /* ... a directory of the overlay; systemd does not know of it */
-	ORDER_LINK,      /* ... what symlinks of the bind or another source lead to; the same */
-	ORDER_BRANCH,    /* ... a branch of a union of FUSE or aufs; the same */
-	ORDER_SWAP,      /* ... above the swap file: only systemd needs it, swapon -a runs later */
+	ORDER_LAYER,     /* ... a directory of the overlay; unknown to systemd */
+	ORDER_LINK,      /* ... the target of symlinks in a source; unknown to systemd */
+	ORDER_BRANCH,    /* ... a branch of a union of FUSE or aufs; unknown to systemd */
+	ORDER_SWAP,      /* ... above the swap file; for systemd only, since swapon -a runs after
+	                    mount -a */
 	ORDER_REQUIRES,  /* x-systemd.requires=, x-systemd.requires-mounts-for= */
 	ORDER_AFTER,     /* x-systemd.after=, or the other line's x-systemd.before= */
 	ORDER_KINDS,
@@ -47,10 +48,11 @@ static inline bool order_is_known(enum order_kind kind)
 }
 
 struct order_need {
-	uint32_t line;           /* the line that is needed */
+	uint32_t line;           /* the needed line */
 	enum order_kind kind;
-	bool nearest;            /* no other line mounts a directory between it and the path */
-	const char *path;        /* the path that lies on its mount */
+	bool nearest;            /* no other line mounts a directory between that mount and the
+	                            path */
+	const char *path;        /* the path that lies on the mount of the needed line */
 };
 
 /** Properties of a line's type and options. */
@@ -61,11 +63,14 @@ enum order_flags {
 	ORDER_IS_NETWORK  = 1 << 3,   /* systemd waits for the network first */
 	ORDER_IS_BIND     = 1 << 4,
 	ORDER_IS_SWAP     = 1 << 5,
-	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts it at boot, perhaps for another line */
-	ORDER_IN_CYCLE    = 1 << 7,   /* of these: it needs itself, by way of others */
-	ORDER_ON_NETWORK  = 1 << 8,   /* of these: it is, or needs, one of ORDER_IS_NETWORK */
-	ORDER_LACKS_NETDEV = 1 << 9,  /* it is not ORDER_IS_NETWORK, but needs such a line, whether
-	                                 or not systemd knows of the need */
+	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts it at boot, perhaps because another line
+	                                 needs it */
+	ORDER_IN_CYCLE    = 1 << 7,   /* among lines of ORDER_IN_BOOT: needs itself, through
+	                                 other lines */
+	ORDER_ON_NETWORK  = 1 << 8,   /* among lines of ORDER_IN_BOOT: is, or needs, a line of
+	                                 ORDER_IS_NETWORK */
+	ORDER_LACKS_NETDEV = 1 << 9,  /* not ORDER_IS_NETWORK, but needs such a line, whether or
+	                                 not systemd knows of the need */
 };
 
 struct order_nowhere {
@@ -76,16 +81,16 @@ struct order_nowhere {
 struct order {
 	const struct fstab_entry *const *lines;   /* in the order of the file */
 	uint32_t count;
-	uint16_t *flags;             /* of each line: enum order_flags */
-	struct order_need *needs;    /* of line i: those from begin[i] to begin[i + 1] */
+	uint16_t *flags;             /* enum order_flags by line */
+	struct order_need *needs;    /* needs of line i: begin[i] to begin[i + 1] */
 	uint32_t *begin;
-	uint32_t *sequence;          /* all lines, each after those that it needs; of a cycle, as
-	                                in the file */
-	uint32_t *first, *last;      /* of each line with a path: the lines at its mount point that
-	                                a boot mounts; ORDER_NONE */
-	struct order_nowhere *nowhere;   /* mount points of x-systemd.requires= that no line has */
+	uint32_t *sequence;          /* all lines, each after those it needs; in a cycle, in file
+	                                order */
+	uint32_t *first, *last;      /* by line with a path: first and last line of its mount
+	                                point mounted at boot; ORDER_NONE */
+	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
-	uint32_t root;               /* the first line of "/" that a boot mounts; ORDER_NONE */
+	uint32_t root;               /* first line of "/" mounted at boot; ORDER_NONE */
 	struct arena arena;
 };
 
@@ -93,36 +98,36 @@ struct order {
 enum order_fault {
 	ORDER_LATE,      /* mount -a mounts `other` after `line`, which needs it */
 	ORDER_CYCLE,     /* `line` and `other` need each other: no order is right */
-	ORDER_DEADLOCK,  /* `other` waits for the network, and systemd starts that after `line`,
-	                    whether or not it knows of the need */
-	ORDER_UNORDERED, /* systemd does not know of the need, and may start both at once */
+	ORDER_DEADLOCK,  /* `other` waits for the network, which systemd starts after `line`,
+	                    whether or not systemd knows of the need */
+	ORDER_UNORDERED, /* systemd does not know of the need, and may start both at the same
+	                    time */
 	ORDER_NOAUTO,    /* `other` is noauto: systemd mounts it for `line`, mount -a does not */
 	ORDER_OPTIONAL,  /* boot needs `line`, but continues without `other` */
-	ORDER_NOWHERE,   /* x-systemd.requires= names `path`, and no line mounts it */
-	ORDER_ROOT,      /* `line` is before `other`, which is that of "/": harmless */
+	ORDER_NOWHERE,   /* no line mounts `path`, which x-systemd.requires= names */
+	ORDER_ROOT,      /* `line` is before `other`, the line of "/": harmless */
 };
 
 struct order_finding {
 	enum order_fault fault;
 	enum order_kind kind;
-	uint32_t line, other;    /* other: ORDER_NONE if there is none */
-	const char *path;        /* what `line` needs; of ORDER_PARENT its own mount point */
+	uint32_t line, other;    /* other: may be ORDER_NONE */
+	const char *path;        /* the needed path; for ORDER_PARENT, the mount point of `line` */
 };
 
 /** Make the graph.
-    @lines        In the order of the file; they must live as long as the graph.  All lines need
-                  an added line of "/".
+    @lines        In the order of the file; borrowed.  All lines need an added line of "/".
     @order [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
 int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order);
 
 void order_destroy(struct order *order);
 
-/** Find the sequence of the graph, and set ORDER_IN_BOOT and the flags after it.
-    @return whether there was memory. */
+/** Compute order->sequence, ORDER_IN_BOOT and the flags that depend on it.
+    @return false: ENOMEM. */
 bool order_find_boot(struct order *order);
 
-/** Whether mount -a has to mount a needed line before the line that needs it. */
+/** Whether mount -a must mount a needed line before the line that needs it. */
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
 
 /** Find all faults: by line, at most one of each fault and kind.
@@ -135,10 +140,11 @@ ssize_t order_check(const struct order *order, const uint32_t *position,
 /** Why a line is not mounted as written. */
 enum order_lack {
 	ORDER_LACKS_NOTHING,
-	ORDER_LACKS_ITSELF,      /* it is broken by itself */
-	ORDER_LACKS_BOOT,        /* noauto, and nothing needs it; or there is no line */
-	ORDER_LACKS_OTHER,       /* `other`, which it needs, is not mounted, or later */
-	ORDER_LACKS_TARGET,       /* `other` has its mount point, and covers it or comes first */
+	ORDER_LACKS_ITSELF,      /* broken in itself */
+	ORDER_LACKS_BOOT,        /* noauto and not needed by any line; or the line does not exist */
+	ORDER_LACKS_OTHER,       /* `other`, which it needs, is not mounted or mounted later */
+	ORDER_LACKS_TARGET,       /* `other` has the same mount point, and covers it or comes
+	                             first */
 };
 
 struct order_outcome {
@@ -154,27 +160,27 @@ struct order_outcome {
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/** Read the next path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
-    blanks separate them, quotation marks and backslashes keep blanks.
-    @value [in,out]  The text, which is modified; then the rest.
+/** Read the next path of a value of x-systemd.requires-mounts-for=, which systemd splits at blanks
+    that are not quoted or escaped.
+    @value [in,out]  The text, which is modified; the rest of it on return.
     @path [out]      NULL: no more.
     @return 0, or -1.  Errors: ENOMEM. */
 int order_next_required(char **value, struct arena *arena, const char **path);
 
-/** Get the mount point that a value of x-systemd.requires= names, as a path or a unit.
-    @path [out]  NULL: none.
+/** Parse a value of x-systemd.requires=: the path of a mount point, or its unit.
+    @path [out]  NULL: not a mount point.
     @return 0, or -1.  Errors: ENOMEM. */
 int order_named_path(const char *value, struct arena *arena, const char **path);
 
-/** Append the option, decoded, by which systemd mounts a line after that of a mount point.
-    x-systemd.requires-mounts-for=, or, for a name that would be read as words,
+/** Append the option, decoded, that makes systemd mount a line after a mount point:
+    x-systemd.requires-mounts-for= or, if the path would be split into words,
     x-systemd.requires=. */
 void order_wait_option(struct strbuf *out, const char *mount_point);
 
-/** Paths that must exist before a line is mounted. */
+/** Paths that must exist before a line can be mounted. */
 struct order_paths {
 	struct order_path {
-		const char *path;    /* normal */
+		const char *path;    /* normalized */
 		enum order_kind kind;
 	} *list;                 /* freed by the caller */
 	size_t count, room;
@@ -182,7 +188,7 @@ struct order_paths {
 	bool failed;             /* ENOMEM */
 };
 
-/** Read the paths of a line, without its mount point.  The former paths are overwritten.
+/** Find the paths that a line needs, except for its mount point.  Overwrites the list.
     @return 0, or -1.  Errors: ENOMEM. */
 int order_read_paths(struct order_paths *paths, const struct fstab_entry *line);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a boot mounts, and which lines need each other; faults of the order of lines, for mount -a
- * and for systemd; which lines get mounted.
+ * Which lines a boot mounts, which need each other, which stand in the wrong order for mount -a or
+ * systemd, and which get mounted.
  */
 #include "fstab/order.h"
 
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sequence, what systemd mounts at boot, and which of it waits for the network. */
+/* The sequence; the lines that systemd mounts at boot; those that wait for the network. */
 
 /** Tarjan's algorithm, without recursion. */
 struct tarjan {
 	struct order *order;
-	bool boot;                   /* mark the cycles among lines of ORDER_IN_BOOT; else make
-	                                the sequence */
+	bool boot;                   /* find cycles among lines of ORDER_IN_BOOT; false: make the
+	                                sequence */
 	struct node {
 		uint32_t number, low;    /* number: 0 before the line is visited */
-		uint32_t at;             /* the need that is looked at next */
+		uint32_t at;             /* index of the next need to follow */
 		bool on_stack;
-	} *nodes;                    /* of each line */
+	} *nodes;                    /* by line */
 	uint32_t *way, *stack;
 	uint32_t count, nstack, nout;
 };
@@ -33,7 +33,7 @@ static int compare_lines(const void *a, const void *b)
 	return (*one > *other) - (*one < *other);
 }
 
-/** All that a line needs was visited: put out its component, in the order of the file. */
+/** All lines that line i needs were visited: emit its component, in file order. */
 static void leave(struct tarjan *t, uint32_t i)
 {
 	if (t->nodes[i].low != t->nodes[i].number)
@@ -84,7 +84,7 @@ static void visit(struct tarjan *t, uint32_t root)
 	}
 }
 
-/** Find the sequence, or the cycles of a boot.  @return whether there was memory. */
+/** Find the sequence, or the cycles of a boot.  @return false: ENOMEM. */
 static bool find_cycles(struct order *order, bool boot)
 {
 	size_t n = (size_t)order->count + 1;
@@ -106,9 +106,9 @@ static bool find_cycles(struct order *order, bool boot)
 	return good;
 }
 
-/** Find what systemd mounts at boot: lines that nothing else has to start, and what those require.
-    Of an automount it starts the unit of that name, which requires the directories above.
-    @return whether there was memory. */
+/** Find the lines that systemd mounts at boot: those that start by themselves, and the lines they
+    require.  For an automount only its unit starts, which requires the directories above.
+    @return false: ENOMEM. */
 static bool find_boot(struct order *order)
 {
 	uint32_t *stack = calloc((size_t)order->count + 1, sizeof(*stack)), n = 0;
@@ -137,7 +137,7 @@ static bool find_boot(struct order *order)
 	return good;
 }
 
-/** Find what waits for the network, and what should, each line after those that it needs. */
+/** Find the lines that wait for the network, and those that should, after the lines they need. */
 static void find_network(struct order *order)
 {
 	for (uint32_t k = 0; k < order->count; ++k) {
@@ -177,7 +177,8 @@ struct checker {
 	const uint32_t *position;
 	struct order_finding *findings;
 	size_t count, room;
-	unsigned reported[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
+	unsigned reported[ORDER_ROOT + 1];   /* by fault, for the current line: a bit for each
+	                                        kind */
 	bool failed;                     /* ENOMEM */
 };
 
@@ -219,7 +220,7 @@ static bool is_early(const struct order *order, uint32_t line)
 	       && !has(order, line, ORDER_IS_NETWORK | ORDER_IS_NOFAIL);
 }
 
-/** Whether systemd mounts a line after another: by what it knows, as far as that is looked at. */
+/** Whether systemd is known to mount a line after another; true if the search ends at REACH_MAX. */
 static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 {
 	uint32_t stack[REACH_MAX], n = 0, looked = 0;
@@ -241,20 +242,20 @@ static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 	return false;
 }
 
-/** Check one need of a line. */
+/** Check one dependency of a line. */
 static void check_need(struct checker *c, uint32_t i, const struct order_need *need)
 {
 	const struct order *order = c->order;
 	uint32_t other = need->line;
 	if (has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
 		add(c, ORDER_CYCLE, i, need);
-	/* The mount of an overlay or union looks into its directories, and so mounts them. */
+	/* Mounting an overlay or union looks up its directories, which triggers automounts. */
 	bool known = order_is_known(need->kind);
 	bool mounts = !known && has(order, other, ORDER_IS_AUTOMOUNT)
 	              && has(order, other, ORDER_IS_NETWORK);
 	bool waits = has(order, other, ORDER_ON_NETWORK) || mounts;
 	bool first = has(order, other, ORDER_IS_NETWORK) || !is_early(order, other);
-	/* Of an automount systemd starts the automount unit, for local-fs.target. */
+	/* For an automount, systemd starts the automount unit before local-fs.target. */
 	bool automount = need->kind == ORDER_PARENT && has(order, i, ORDER_IS_AUTOMOUNT)
 	                 && !has(order, i, ORDER_IS_IDLE);
 	if (waits && ((is_early(order, i) && first) || automount))
@@ -266,7 +267,7 @@ static void check_need(struct checker *c, uint32_t i, const struct order_need *n
 	else if (has(order, other, ORDER_IS_NOFAIL)
 	         && !has(order, i, ORDER_IS_NOFAIL | ORDER_IS_AUTOMOUNT))
 		add(c, ORDER_OPTIONAL, i, need);
-	/* A mount made on first access finds its prerequisites mounted, or mounts them. */
+	/* The order does not matter if either mount is made on first access. */
 	if (!known && !(waits && is_early(order, i))
 	    && !has(order, other, ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT)
 	    && !has(order, i, ORDER_IS_AUTOMOUNT) && !is_after(order, i, other))
@@ -277,7 +278,7 @@ static void check_line(struct checker *c, uint32_t i)
 {
 	const struct order *order = c->order;
 	memset(c->reported, 0, sizeof(c->reported));
-	/* The lowest mount that is late, of the first path of a kind that has one. */
+	/* By kind: the lowest late mount of the first path that has one. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 		const struct order_need *need = &order->needs[at], *before = late[need->kind];
@@ -323,9 +324,9 @@ ssize_t order_check(const struct order *order, const uint32_t *position,
 	return (ssize_t)c.count;
 }
 
-/* Which lines are mounted. */
+/* Which lines get mounted. */
 
-/** Whether a need of a line is not met by what was mounted before it. */
+/** Whether a need of a line is not met by the lines mounted before it. */
 static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
                      const struct order_need *need, const struct order_outcome *outcomes)
 {

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** What separates the words of a value of systemd's. */
+/** Separators of words in systemd's option values. */
 #define BLANKS " \t\n\r"
 
 /** Unions whose source or options list branches. */
@@ -24,8 +24,8 @@
 
 /* Options of systemd. */
 
-/** Decode the name of a mount or automount unit, in place: systemd.unit(5).
-    @return whether it is one. */
+/** Decode the name of a mount or automount unit in place: systemd.unit(5).
+    @return whether the name is one. */
 static bool decode_unit(char *name)
 {
 	char *dot = strrchr(name, '.'), *to = name;
@@ -58,9 +58,10 @@ int order_named_path(const char *value, struct arena *arena, const char **path)
 	return *path ? 0 : -1;
 }
 
-/** Read a word of a value of systemd's, in place: without quotation marks and backslashes.
-    @value [in,out]  Then the rest.
-    @return the word; NULL: no more, or a quotation mark is not closed. */
+/** Get the next word of a value as systemd splits it, in place, without quotation marks and
+    backslashes.
+    @value [in,out]  The rest on return.
+    @return the word; NULL: no more, or an unclosed quotation mark. */
 static char *next_word(char **value)
 {
 	char *word = *value + strspn(*value, BLANKS), *to = word, *at = word, quote = '\0';
@@ -160,8 +161,7 @@ static void add_listed(struct order_paths *paths, const struct fstab_entry *line
 	}
 }
 
-/** Add the directories of a type of FUSE; "mergerfs#/a:/b" is a source too, in which systemd sees
-    no path. */
+/** Add the directories of a FUSE type.  In the source "mergerfs#/a:/b" systemd sees no path. */
 static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 {
 	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
@@ -179,7 +179,8 @@ static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 		add_branches(paths, source, strlen(source),
 		             word_is(helper, n, "mhddfs") ? "," : ":");
 		add_listed(paths, line);
-		/* systemd takes the whole list for a path, and sees its first directories. */
+		/* systemd takes the whole list for one path, and so knows only its first
+		   directories. */
 		if (!hidden)
 			add_path(paths, source, strlen(source), ORDER_SOURCE);
 	} else {
@@ -192,7 +193,7 @@ int order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
 	paths->count = 0;
 	paths->failed = false;
 	const char *source = line->source, *fstype = line->fstype;
-	/* Of a device the kernel's own name is no path that a line mounts. */
+	/* A device that has the kernel's name needs no mount. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
 	if (line->bind) {
 		add_path(paths, source, strlen(source), ORDER_BIND);

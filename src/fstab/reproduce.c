@@ -13,18 +13,19 @@
 
 #define NONE NO_LINE
 
-/** What is known of a line of the text, by its index. */
+/** A line of the text, by its index. */
 struct mounter {
-	uint32_t of;             /* the mount of the plan that it mounts; NONE */
-	bool used;               /* it mounts something else on the mount point of a mount */
-	bool repeated;           /* another line mounts the same */
+	uint32_t of;             /* index of the mount of the plan that it makes; NONE */
+	bool used;               /* mounts something else on the mount point of a mount */
+	bool repeated;           /* another line mounts the same source there */
 };
 
-/** What is known of a mount or swap space of the plan. */
+/** A mount or swap space of the plan, by its index. */
 struct wanted {
-	uint32_t entry;          /* the line that mounts it; NONE */
-	uint32_t other;          /* without one: that mounts something else on its target; NONE */
-	const char *differs;     /* options that are not as in its line; or NULL */
+	uint32_t entry;          /* index of the line that makes it; NONE */
+	uint32_t other;          /* if none: index of a line that mounts something else on its
+	                            target; NONE */
+	const char *differs;     /* options that differ from the line; or NULL */
 };
 
 struct work {
@@ -35,8 +36,9 @@ struct work {
 	const struct candidate *entries;   /* of the matcher */
 	struct mounter *mounters;      /* by line of the text */
 	struct wanted *wanted;         /* by line of the plan */
-	struct fstab_entry *graph_lines;   /* those of the text, then mounts without one */
-	const struct fstab_entry **lines;      /* the same, by reference */
+	struct fstab_entry *graph_lines;   /* the lines of the text, then the mounts without a
+	                                      line */
+	const struct fstab_entry **lines;      /* pointers to the above */
 	uint32_t nentries, nlines;
 	struct order order;
 	struct order_outcome *outcomes;
@@ -64,7 +66,7 @@ static const char *cause(const struct work *w, uint32_t i)
 	return refused || w->mounters[i].of != NONE ? refused : missing;
 }
 
-/** Take over which line mounts which mount, and what differs. */
+/** Copy the pairs and differences of the match. */
 static void read_match(struct work *w)
 {
 	for (uint32_t i = 0; i < w->plan->count; ++i)
@@ -95,8 +97,8 @@ static void read_match(struct work *w)
 	}
 }
 
-/** Find lines that name what another line names, though their mounts are of two devices: a tag or
-    link that the matcher cannot look up is taken for right, but not for two. */
+/** Find lines that name the same source although their mounts are on two devices.  A tag or link
+    that cannot be looked up counts as right for one mount, but not for two. */
 static void find_contradictions(struct work *w)
 {
 	struct map64 first = {0};
@@ -105,7 +107,7 @@ static void find_contradictions(struct work *w)
 		const struct fstab_line *live = of != NONE ? &w->plan->lines[of] : NULL;
 		const struct mount *m = live ? live->mount : NULL;
 		const char *source = w->entries[i].is.source;
-		/* Of a device as a whole, which no other device's line can mount. */
+		/* Only for a whole device, which no line of another device can mount. */
 		if (!m || live->fate != FSTAB_LINE || strcmp(live->fstype, "none") == 0
 		    || m->dev_major == 0 || fstype_flags(m->fstype) & FST_SUBVOL || !*source)
 			continue;
@@ -121,7 +123,7 @@ static void find_contradictions(struct work *w)
 	map64_destroy(&first);
 }
 
-/** Make the graph of the lines of the text, and of the mounts that have none. */
+/** Make the graph of the lines of the text and the mounts without a line. */
 static void make_graph(struct work *w)
 {
 	static const struct fstab_entry nothing = {
@@ -133,7 +135,7 @@ static void make_graph(struct work *w)
 		bool is_entry = fstab_is_entry(&w->entries[i].is);
 		struct fstab_entry *entry = &w->graph_lines[i];
 		*entry = is_entry ? w->entries[i].is : nothing;
-		/* As the mount has it: without symlinks. */
+		/* The mount point without symlinks, as the mount has it. */
 		if (of != NONE && w->plan->lines[of].mount && w->plan->lines[of].target)
 			entry->real = w->plan->lines[of].target;
 		w->broken[i] = is_entry && cause(w, i);
@@ -156,7 +158,7 @@ static void make_graph(struct work *w)
 
 /* Verdicts. */
 
-/** Why another line that is needed is of no use, in words. */
+/** Why a needed line is not mounted, in words. */
 static const char *why_other(struct work *w, uint32_t entry, const struct order_outcome *outcome)
 {
 	uint32_t other = outcome->other;
@@ -171,7 +173,7 @@ static const char *why_other(struct work *w, uint32_t entry, const struct order_
 	return form(w, "it needs line %u, of %s, which is not mounted by then", other + 1, path);
 }
 
-/** Why a line does not mount what it says, or covers it; NULL: it does. */
+/** Why a line does not make its mount, or another covers it; NULL: it does. */
 static const char *why_not(struct work *w, uint32_t i)
 {
 	const struct order_outcome *outcome = &w->outcomes[i];
@@ -185,7 +187,7 @@ static const char *why_not(struct work *w, uint32_t i)
 	case ORDER_LACKS_OTHER:
 		return why_other(w, i, outcome);
 	case ORDER_LACKS_TARGET:
-		/* What another line mounts on it may be the same, or belong there. */
+		/* Another line may mount the same source on it, or a mount of the plan. */
 		if (!other->repeated && other->of == NONE)
 			return form(w, "line %u is mounted over it", outcome->other + 1);
 		break;
@@ -264,7 +266,7 @@ static void check_all(struct work *w)
 	}
 }
 
-/** Count what systemd mounts as it is. */
+/** Count the mounts that systemd reproduces. */
 static void count_systemd(struct work *w)
 {
 	order_run(&w->order, true, w->broken, w->outcomes);
@@ -281,8 +283,8 @@ static void count_systemd(struct work *w)
 	}
 }
 
-/** Whether what is mounted is as the line has it, though no line could be made of it: an automount,
-    or what only the line's own words can mount. */
+/** Whether a mount matches its line although it cannot be expressed in fstab: an automount, or a
+    mount that needs a name or password from its line. */
 static bool is_as_live(const struct work *w, uint32_t i)
 {
 	const struct fstab_entry *line = w->lines[i];
@@ -299,7 +301,7 @@ static bool is_as_live(const struct work *w, uint32_t i)
 	return false;
 }
 
-/** Why no mount is of a line. */
+/** Why no mount belongs to a line. */
 static const char *why_extra(struct work *w, uint32_t i)
 {
 	const struct planned *live = match_live(w->match.matcher, fstab_entry_target(w->lines[i]));

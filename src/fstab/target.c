@@ -73,7 +73,7 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 bool fstab_is_kernels(const char *target)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
-	/* Directories in /dev/shm are anybody's. */
+	/* Any user can create directories in /dev/shm. */
 	return fstab_below_any(target, dirs) && fstab_depth_below(target, "/dev/shm") < 1;
 }
 
@@ -83,7 +83,7 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	unsigned flags = fstype_flags(fstype);
 	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
 		return false;
-	/* Container engines mask files in /proc, but no processes. */
+	/* Container engines mask files in /proc, but not directories of processes. */
 	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
 		return true;
 	if (strcmp(target, "/proc") == 0)
@@ -107,14 +107,14 @@ bool fstab_is_system(const char *target)
 	return strcmp(target, "/") == 0 || fstab_below_any(target, dirs);
 }
 
-/* Their units. */
+/* Systemd units. */
 
 bool fstab_is_lines_unit(const struct host_unit *unit)
 {
 	return strcmp(unit->source_path, "/etc/fstab") == 0;
 }
 
-/** What a unit with a file makes. */
+/** The kind of unit, by its name and file. */
 static enum fstab_unit kind_of(const struct host_unit *unit)
 {
 	const char *file = unit->fragment;
@@ -122,7 +122,7 @@ static enum fstab_unit kind_of(const struct host_unit *unit)
 		return FSTAB_NO_UNIT;
 	if (fstab_is_lines_unit(unit))
 		return host_unit_is(unit, ".automount") ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT;
-	/* systemd-gpt-auto-generator(8) alone makes mounts there. */
+	/* Only systemd-gpt-auto-generator(8) makes mounts there. */
 	if (strncmp(file, "/run/systemd/generator.late/", 28) == 0)
 		return FSTAB_GPT_UNIT;
 	bool pulled = *unit->wanted_by || *unit->required_by || *unit->triggered_by
@@ -131,9 +131,9 @@ static enum fstab_unit kind_of(const struct host_unit *unit)
 }
 
 /** Step through the units of a path.  Each name of a swap space has a unit, which may follow
-    another one that counts instead.
-    @at [in,out]  From NULL.
-    @return the unit that counts; NULL after the last. */
+    another unit that is used instead.
+    @at [in,out]  NULL to begin.
+    @return the unit in effect; NULL after the last. */
 static const struct host_unit *next_at(const struct host_units *units, const char *path,
                                        const struct host_unit **at)
 {
@@ -150,7 +150,7 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 	const struct host_unit *at = NULL;
 	for (const struct host_unit *unit; (unit = next_at(units, path, &at)) != NULL;) {
 		enum fstab_unit kind = *unit->fragment ? kind_of(unit) : FSTAB_NO_UNIT;
-		/* An automount says more than its mount. */
+		/* An automount unit takes precedence over its mount unit. */
 		if (kind != FSTAB_NO_UNIT && (found == FSTAB_NO_UNIT
 		                              || host_unit_is(unit, ".automount")))
 			found = kind;
@@ -158,7 +158,7 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 	return found;
 }
 
-/** The unit that was made of a line for a path, or NULL. */
+/** The unit generated from an fstab line for a path, or NULL. */
 static const struct host_unit *lines_unit(const struct host_units *units, const char *path)
 {
 	const struct host_unit *at = NULL, *unit;

@@ -2,7 +2,7 @@
 /*
  * The decision about a mount and the lines on its mount point.
  *
- * Its line is right, is changed, or is reported; for a mount without a line, one is added or the
+ * The line of the mount is kept, changed or reported.  If there is none, a line is added or the
  * mount is reported.  If a line is added, lines with another source are commented out.
  */
 #include "fstab/edit/merge_impl.h"
@@ -28,9 +28,9 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 }
 
 /*
- * What was changed in the file since a base: a text that the file once was, or what systemd has
- * loaded of it.  systemd does not report which options it has loaded for a mount that is mounted,
- * so where the file was changed since systemd read it, any line may have been changed.
+ * What was changed in the file since a base: an earlier text of the file, or the units that systemd
+ * generated from it.  systemd does not report which options it has loaded for a mount that is
+ * mounted, so where the file was changed since systemd read it, any line may have been changed.
  */
 
 /** Whether a line looks damaged: with control characters, or invalid. */
@@ -66,7 +66,7 @@ bool merge_damaged(struct merger *m)
 	return hurt || !entry;
 }
 
-/** The line of a text as the base for a mount; or NULL. */
+/** The line of the base for a mount or, for swap, for a line of the file; NULL: none. */
 static const struct candidate *find_loaded(struct merger *m, const struct candidate *entry,
                                       const struct planned *mount)
 {
@@ -196,10 +196,10 @@ static const struct fstab_entry *entry_of(const struct candidate *entry)
 	return entry->act == CHANGED ? &entry->becomes : &entry->is;
 }
 
-/** The options of a line that the kernel is known to refuse, as a list; NULL: none.  The mount
-    exists, so it was made without these options.
-    @options     Of the line; other options may have been fixed.
-    @kept [out]  The options that are not refused; set unless NULL is returned. */
+/** The options of a line that the kernel is known to refuse, as a list; NULL: none.  The existing
+    mount was made without them.
+    @options     The options of the line, some perhaps fixed already.
+    @kept [out]  The other options; set unless NULL is returned. */
 static const char *refused_of(struct merger *m, const struct candidate *entry, const char *options,
                               const char **kept)
 {
@@ -225,7 +225,7 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 	return text;
 }
 
-/** Compare the options and the pass of a line with the mount. */
+/** Compare the options and the pass of a line with those of the mount. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
 {
@@ -265,7 +265,7 @@ static void compare(struct merger *m, struct candidate *entry, const struct plan
 	compare_how(m, entry, mount, of);
 }
 
-/** Decide about another line on the mount point of a mount that has its line. */
+/** Decide about a second line on the mount point of a mount whose own line was found. */
 static void decide_further(struct merger *m, struct candidate *entry, const struct candidate *own,
                            const struct planned *mount)
 {
@@ -273,7 +273,7 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
-	/* This line would mount something over the mount. */
+	/* This line would mount something on top of the mount. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
@@ -299,8 +299,8 @@ static void decide_others(struct merger *m, const struct candidate *own,
 		decide_further(m, entry, own, mount);
 }
 
-/** Give an added line the options for mount(8), systemd and other programs of the line that it
-    replaces, or that the base has. */
+/** Give an added line the options for mount(8), systemd and other programs from the line that it
+    replaces, or from the base. */
 static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
 	struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
@@ -325,7 +325,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 	if (m->damaged && (m->in->persistent || !best))
 		edited = false;
 	bool fix_it = best && m->in->fix & FSTAB_FIX_SOURCE && !edited;
-	/* A file truncated between lines looks undamaged: what systemd loaded is restored. */
+	/* A file truncated between lines looks undamaged, so restore the lines that systemd
+	   loaded. */
 	bool back = m->in->persistent && edited && !best && !m->in->base;
 	bool add = !fix_it && (mount->named || (m->in->persistent && !edited) || back);
 	if (fix_it) {

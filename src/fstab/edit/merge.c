@@ -39,7 +39,7 @@ static void report_rest(struct merger *m)
 	}
 }
 
-/** Mark the mounts that are to be added by name; report those that do not exist. */
+/** Mark the mounts that are to be added by name; report names that are not mounted. */
 static void mark_named(struct merger *m)
 {
 	const struct fstab_input *in = m->in->match.in;

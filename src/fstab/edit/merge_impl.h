@@ -3,10 +3,10 @@
  * Shared by the files of the merge.
  *
  *     merge.c      the flow
- *     decide.c     what becomes of a mount and of the lines on its mount point; what was changed
+ *     decide.c     the decision about a mount and the lines on its mount point; changes
  *                  since the base; notes
  *     order.c      where added lines go; lines that stand too early
- *     text.c       bytes: lines written, and the result read again
+ *     text.c       bytes: writing lines, and checking the result
  */
 #ifndef GM_FSTAB_MERGE_IMPL_H
 #define GM_FSTAB_MERGE_IMPL_H
@@ -29,21 +29,21 @@ struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
 	struct matcher match;          /* of the file */
-	struct matcher base;           /* of the base, if that is a text */
-	bool based;                    /* there is a base: a text, or what systemd has loaded */
+	struct matcher base;           /* of the base, if it is a text */
+	bool based;                    /* there is a base: a text, or units that systemd loaded */
 	struct item *items;            /* the result, in order */
 	size_t nitems;
 	size_t notes_room;
-	bool damaged;                  /* since the base: nothing counts as removed */
+	bool damaged;                  /* damaged since the base: nothing counts as removed */
 };
 
 /* decide.c */
 
-/** Add a note.  @note  Its other members. */
+/** Add a note.  @note  The other members. */
 void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
 
-/** Whether the file is not as somebody has left it; lines that the base has too are. */
+/** Whether the file has no entry, or damaged lines that the base does not have. */
 bool merge_damaged(struct merger *m);
 
 void merge_aside(struct candidate *entry, const char *why);
@@ -53,8 +53,7 @@ void merge_decide(struct merger *m, struct planned *mount);
 
 /* order.c */
 
-/** Give every line its position: m->items.  Lines before one that they need are moved, or
-    reported. */
+/** Set m->items, sorted.  A line that stands before a line it needs is moved or reported. */
 void merge_order(struct merger *m);
 
 /* text.c */

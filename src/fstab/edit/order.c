@@ -2,17 +2,17 @@
 /*
  * The order of the lines of the result.
  *
- * The graph of fstab/order.h says what each line needs.  An added line goes as far down as it
- * can: before the first line that needs it, and above the comment of that line; after the lines
- * that it needs itself, if one of them is below.
+ * The graph of fstab/order.h says which lines each line needs.  An added line goes as far down as
+ * possible: before the first line that needs it and the comment of that line, but after all lines
+ * that it needs itself.
  *
- * A line before one that it needs is reported, or, with FSTAB_FIX_ORDER, one of the two is moved:
- * the needed line up if it is the only one missing, for others may need it as well; else the line
- * that needs it down, after the last of those.  Its comment moves with it.  Lines of a cycle are
- * not moved.
+ * A line that stands before a line it needs is reported.  With FSTAB_FIX_ORDER one of the two is
+ * moved: if only one needed line stands too late, that line moves up, since others may need it as
+ * well; else the needing line moves down, after the last of them.  Comments move with their lines.
+ * Lines of a cycle are not moved.
  *
- * Each item has a position and a rank, and the items are sorted by these, twice: after the added
- * lines have a position, and after lines were moved.
+ * Items are sorted by position and rank, twice: after placing the added lines, and after moving
+ * lines.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -22,7 +22,7 @@
 
 struct order_work {
 	struct merger *m;
-	struct order graph;        /* its lines: the entries of the file, then the added lines */
+	struct order graph;        /* lines: the entries of the file, then the added lines */
 	const struct fstab_entry **lines;
 	uint32_t *at;              /* the index of the item of each line */
 };
@@ -43,7 +43,7 @@ static void add_item(struct order_work *o, struct item item, const struct fstab_
 	m->items[m->nitems++] = item;
 }
 
-/** The entry that a line of the file is in the result; NULL: it is not an entry. */
+/** The entry of a line of the file in the result; NULL: not an entry. */
 static const struct fstab_entry *result_of(struct merger *m, struct candidate *entry)
 {
 	if (!fstab_is_entry(&entry->is) || entry->act == ASIDE)
@@ -198,9 +198,9 @@ static void position_added(struct order_work *o)
 	}
 }
 
-/* Lines before those that they need. */
+/* Moving lines. */
 
-/** The number of lines that a line needs and that come later.  @one [out]  The last of them. */
+/** Count the needed lines that stand after line i.  @one [out]  The last of them. */
 static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one)
 {
 	const struct order *graph = &o->graph;
@@ -251,7 +251,7 @@ static bool move_late(struct order_work *o)
 	return true;
 }
 
-/** Report the lines before those that they need, once each. */
+/** Report each line that stands before a line it needs, once. */
 static void report_late(struct order_work *o, bool done)
 {
 	struct merger *m = o->m;

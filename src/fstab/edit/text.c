@@ -2,9 +2,10 @@
 /*
  * The bytes of the result.
  *
- * A kept line is copied byte by byte.  A changed line keeps the bytes around its fields.  A line
- * that is commented out follows the reason; a NUL in it, which ends the line for most readers, is
- * written as \000, and then a backslash as \134.  Finally the result is parsed and compared.
+ * A kept line is copied byte by byte.  A changed line keeps the bytes around its fields.  The
+ * reason precedes a line that is commented out; if the line contains a NUL, which ends it for most
+ * readers, NUL is written as \000 and a backslash as \134.  Finally the result is parsed and
+ * compared.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -14,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-/** Append a text within a comment: newlines are escaped. */
+/** Append text to a comment, with newlines escaped. */
 static void write_text(struct strbuf *out, const char *text)
 {
 	escape_octal(out, text, "\n", true);
@@ -151,7 +152,7 @@ static void put_aside(struct strbuf *out, const struct candidate *entry)
 	}
 }
 
-/** The layout of most lines of a file: separated by tabs, or aligned. */
+/** The layout of most lines of a file: separated by tabs, or aligned in columns. */
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
@@ -163,7 +164,7 @@ static unsigned layout(const struct merger *m)
 	return tabs > others ? FSTAB_FORM_TABS : 0;
 }
 
-/** Append all items.  @return whether one of them differs from the file. */
+/** Append all items.  @return whether any item differs from the file. */
 static bool put_items(struct merger *m, struct strbuf *out)
 {
 	const struct tablines *file = m->in->match.file->lines;
@@ -185,7 +186,7 @@ static bool put_items(struct merger *m, struct strbuf *out)
 		else
 			strbuf_add(out, line->bytes, line->n);
 		strbuf_add(out, line->bytes + line->n, line->size - line->n);
-		/* The former last line, which had no newline. */
+		/* The last line of the old file, without a newline. */
 		char last = line->bytes[line->size - 1];
 		if (last != '\n' && k + 1 < m->nitems)
 			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
@@ -209,7 +210,7 @@ static bool reads(struct merger *m, const struct tabline *line, const struct fst
 	          == (intended->passno > 0 ? intended->passno : 0);
 }
 
-/** Whether a parsed line of the result equals the item that it was made from. */
+/** Whether a parsed line of the result equals its item. */
 static bool is_item(struct merger *m, const struct item *item, const struct tabline *line)
 {
 	if (item->is_new) {

@@ -40,7 +40,7 @@ const char *match_normal(struct matcher *m, const char *path)
 	return normal;
 }
 
-/** Put an index before the others of its mount point.  @return the next of them; NO_LINE. */
+/** Put an index first in the list of its mount point.  @return the former first; NO_LINE. */
 static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, uint32_t i)
 {
 	uint32_t next = pathmap_get(map, key);
@@ -52,7 +52,7 @@ static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, ui
 
 int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
-	/* After a link, ".." leads elsewhere than by the text. */
+	/* After a symlink, ".." leads elsewhere than in the text of the path. */
 	const char *plain = strstr(path, "/..") ? path : match_normal(m, path);
 	const struct fstab_facts *facts = &m->in->in->facts;
 	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
@@ -60,7 +60,8 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;
 }
 
-/** Follow the mount point of an entry; a mount point that leads to that of a mount counts as it. */
+/** Follow the links of the mount point of an entry; if it leads to that of a mount, it counts as
+    it. */
 static void follow(struct matcher *m, struct candidate *entry)
 {
 	entry->is.real = entry->key;
@@ -88,7 +89,7 @@ static void add_options(struct matcher *m, struct candidate *entry, const struct
 	}
 }
 
-/** Take lines with "remount" after a line of their mount point for a change of its options. */
+/** A line with "remount" after a line of its mount point changes the options of that line. */
 static void merge_remounts(struct matcher *m, struct candidate *entry)
 {
 	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
@@ -140,7 +141,7 @@ void match_add_plan(struct matcher *m)
 	m->nmounts = plan->count;
 	m->mounts = calloc(m->nmounts + 1, sizeof(*m->mounts));
 	m->failed |= !m->mounts;
-	/* The first of a mount point represents it: a plan has its lines before its comments. */
+	/* From the last, so that a line of a mount point is found before its comments. */
 	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->failed;) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct planned *mount = &m->mounts[i];

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/** Whether the line of a read-only mount has ro. */
+/** Whether the line of a read-only mount has the option ro. */
 static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 {
 	for (size_t i = 0; i < m->nmounts && !shown_super_readonly(actual); ++i) {
@@ -41,7 +41,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	/* Nothing can be appended after quotation marks that are not closed. */
 	if (opt_is_open(from))
 		return NULL;
-	/* The plan has no options of a mount that cannot be expressed. */
+	/* The plan has no options for a mount that cannot be expressed in fstab. */
 	if (!live)
 		live = known ? actual->vfs_opts : "";
 	strbuf_reset(&m->more);
@@ -58,8 +58,8 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	shown_list(fstype, from, &m->text);
 	vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
 	if (bind && have.any && known) {
-		/* A flag that the line does not name is the source's or the default: the versions
-		   of mount(8) differ. */
+		/* A flag that the line does not name comes from the source or is the default,
+		   depending on the version of mount(8). */
 		struct vfs_flags source, shown;
 		bool found = match_bound(m, entry, mount, &bound) && bound.in->vfs_opts;
 		vfs_flags_of_mount(actual, &shown);
@@ -73,18 +73,18 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		shown_list(fstype, from, &m->text);
 		vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
 	}
-	/* Read-only by nature, or after an error, does not count. */
+	/* A mount that is read-only by nature, or after an error, does not differ. */
 	if (actual && !bind && (shown_readonly(actual) || shown_failed(actual)))
 		have.value[VFS_RO] = want.value[VFS_RO];
-	/* A bind that names no flag has those of its source. */
+	/* A bind whose line names no flag has the flags of its source. */
 	bool as_source = bind && !have.any;
 	if (bind && !want.any && have.any && known)
 		vfs_flags_of_mount(actual, &want);
-	/* Of a read-only file system it is read-only, even if its line says rw. */
+	/* A bind of a read-only file system is read-only, even if its line says rw. */
 	if (bind && !as_source && known && shown_super_readonly(actual))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
-		/* The source that the line names, which may not be the plan's. */
+		/* The line may name another source than the plan. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(actual, &want);
 		/* A bind onto itself may be older than the remount of its source as read-only. */
@@ -113,7 +113,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		.first = first != MAP64_NONE ? m->entries[first].is.options : NULL,
 	};
 	m->failed |= opt_compare(&compared, &m->more, &changed) != 0;
-	/* A bind must name all flags if it names one. */
+	/* A bind line that names one flag must name all. */
 	if (flags && bind)
 		vfs_flags_add_list(live, &m->more);
 	else if (flags)

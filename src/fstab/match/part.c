@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a line mounts the same part of a file system as its mount, and how a message names it: a
- * subvolume, a directory, the layers of an overlay.
+ * Whether a line and a mount have the same part of a file system (a subvolume, a directory, the
+ * layers of an overlay), and how a message names that part.
  */
 #include "fstab/match/matcher.h"
 
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/** shown_same_layers(); if memory runs out, the matcher has failed. */
+/** shown_same_layers(); sets m->failed on ENOMEM. */
 static bool same_layers(struct matcher *m, const char *line, const char *live)
 {
 	int same = shown_same_layers(line, live);
@@ -22,8 +22,8 @@ static bool same_layers(struct matcher *m, const char *line, const char *live)
 	return same > 0;
 }
 
-/** Whether a line does not name the mounted subvolume, like a truncated one.  For "/" that is usual
-    where snapshots are booted: it is the default of the file system. */
+/** Whether a line lacks the option for the mounted subvolume.  Not for "/", where booted
+    snapshots are usually the default subvolume. */
 static bool lacks_subvol(const struct fstab_entry *line, const char *live)
 {
 	size_t n;
@@ -32,7 +32,7 @@ static bool lacks_subvol(const struct fstab_entry *line, const char *live)
 	       && !fstab_entry_find(line, "subvolid") && strcmp(line->target, "/") != 0;
 }
 
-/** Whether a directory of a device's file system is mounted where a line of the device mounts its
+/** Whether a directory of a file system is mounted although the line of its device mounts the
     root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
     services directories of their own, bind directories. */
 static bool is_strange_part(const struct candidate *entry, const struct mount *mount)
@@ -83,7 +83,7 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 
 /* Names. */
 
-/** Append a source and type, with its secrets masked. */
+/** Append a source and type, with secrets masked. */
 static void add_name(struct strbuf *out, const char *source, const char *fstype)
 {
 	mask_source(source ? source : "none", out);
@@ -92,8 +92,8 @@ static void add_name(struct strbuf *out, const char *source, const char *fstype)
 	strbuf_putc(out, ')');
 }
 
-/** Append which part of a file system options mount.
-    @other  The options that they are compared with. */
+/** Append the part of a file system that options select.
+    @other  The options to compare with. */
 static void add_part(struct strbuf *out, const char *fstype, const char *options, const char *other)
 {
 	unsigned flags = fstype_flags(fstype);
@@ -107,7 +107,7 @@ static void add_part(struct strbuf *out, const char *fstype, const char *options
 		mask_options(options, out);
 		return;
 	}
-	/* A subvolume made anew has the name of the former one. */
+	/* Omit an equal subvolid; a subvolume that was created again has another one. */
 	if (id && subvol && (!other || shown_same_value(other, options, "subvolid", true)))
 		id = NULL;
 	strbuf_puts(out, subvol || id ? ": " : "");

@@ -23,7 +23,7 @@ const struct fstab_tag fstab_tags[FSTAB_TAGS] = {
 	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
 };
 
-/** Append a name that udev escaped with \xhh. */
+/** Append a name, escaped as udev does, with \xhh. */
 static void add_udev_name(struct strbuf *out, const char *name)
 {
 	for (; *name; ++name) {
@@ -51,7 +51,7 @@ bool fstab_link_tag(const char *link, struct strbuf *tag)
 	return false;
 }
 
-/** The tag, such as "UUID=x", that a source is: quoted, or as a link in /dev/disk; or NULL. */
+/** The tag that a source is, such as "UUID=x": perhaps quoted, or a link in /dev/disk; or NULL. */
 static const char *source_tag(struct matcher *m, const char *source)
 {
 	strbuf_reset(&m->text);
@@ -80,7 +80,7 @@ static void find_device(struct matcher *m, const struct fstab_line *line,
 		m->failed |= fstab_device_of(facts, line->mount, line->swap, device) != 0;
 }
 
-/** Whether a tag is the device's: 1, 0; -1: not known. */
+/** Whether a tag belongs to a device: 1, 0; -1: unknown. */
 static int same_tag(const struct devmap_tags *tags, const char *tag)
 {
 	if (!tags || tags->known != DEVMAP_KNOWN)
@@ -94,15 +94,15 @@ static int same_tag(const struct devmap_tags *tags, const char *tag)
 	return -1;
 }
 
-/** Whether the source of a mount is a mere name. */
+/** Whether the source of a mount is an arbitrary name. */
 static bool is_mere_name(const struct mount *mount)
 {
 	return mount && (fstype_flags(mount->fstype) & FST_PSEUDO
 	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
 }
 
-/** Whether a mount shows all of a file system that exists once: mounted again it is the same
-    (get_tree_single() of the kernel, or once for each namespace or hierarchy). */
+/** Whether a mount shows the root of a file system that exists once, so that a second mount is
+    the same (get_tree_single() of the kernel, or once for each namespace or hierarchy). */
 static bool is_single(const struct mount *mount)
 {
 	static const char types[] =
@@ -112,13 +112,13 @@ static bool is_single(const struct mount *mount)
 	       && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
-/** The mount of the plan that a path lies in, or NULL.
+/** The mount of the plan that contains a path, or NULL.
     @whole [out]  The path within its file system. */
 static const struct mount *shown_by(struct matcher *m, const char *path,
                                     const struct planned *mount, const char **whole)
 {
 	const char *key = match_normal(m, path), *rest = key;
-	/* Of a bind onto its source, the former mount is not known. */
+	/* If a bind covers its source, the mount below it is unknown. */
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
 	struct pathmap_at at = pathmap_of(key ? key : "");
@@ -137,7 +137,7 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	return found;
 }
 
-/** Add the hashes of a path and of the directories above it, which continue a first hash. */
+/** Add the hashes of a path and of the directories above it, each starting from a given hash. */
 static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 {
 	for (size_t at = 0, n = strlen(path); at < n && !m->failed;) {
@@ -148,8 +148,8 @@ static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 	}
 }
 
-/** Whether other mounts prove that no component of a path is a link: one is mounted at or below it,
-    or shows it, or a directory below it. */
+/** Whether other mounts prove that no component of a path is a link: the path, or a directory
+    below it, is a mount point or the root of a mount. */
 static bool is_linkless(struct matcher *m, const char *path, const struct mount *in,
                         const char *whole)
 {
@@ -166,8 +166,8 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 	          != MAP64_NONE;
 }
 
-/** Whether a path shows the directory that a mount shows: 1, 0; -1: not known.
-    @bound [out]  Where, if 1. */
+/** Whether a path leads to the root directory of a mount: 1, 0; -1: unknown.
+    @bound [out]  If 1: the mount that contains the path. */
 static int same_directory(struct matcher *m, const char *source, const struct planned *mount,
                           struct fstab_bound *bound)
 {
@@ -220,7 +220,7 @@ static bool is_kernel_name(const char *path)
 	       && strcmp(path, "/dev/root") != 0;
 }
 
-/** Append a part of a logical volume's name as device mapper writes it. */
+/** Append a part of a logical volume's name, with '-' doubled as in /dev/mapper. */
 static void add_volume(struct strbuf *out, const char *part, size_t n)
 {
 	for (size_t i = 0; i < n; ++i)
@@ -250,7 +250,7 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	const char *own = line->swap ? line->swap : line->mount && line->mount->source
 	    ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
-	/* Two different files. */
+	/* Neither is a device: two different files. */
 	if (!device && line->source && *line->source == '/'
 	    && strncmp(line->source, "/dev/", 5) != 0)
 		return true;
@@ -262,8 +262,8 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	return !device || is_kernel_name(source);
 }
 
-/** Whether a mount may be that of a line although its server chose another name: that of sshfs is
-    its source. */
+/** Whether a mount may be that of a line although its server chose another name; sshfs shows the
+    source of the line. */
 static bool is_served(const struct candidate *entry, const struct mount *mount)
 {
 	return fstab_match_served(entry->is.fstype, entry->is.options, mount)
@@ -278,7 +278,7 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	const char *source = entry->is.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
 	bool bind = entry->is.bind;
-	/* Without "bind", mount(8) does not bind it. */
+	/* Without "bind", mount(8) does not make a bind. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && word_same_path(source, line->source))
 		return 1;
@@ -287,13 +287,13 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	struct fstab_bound bound;
 	if (bind)
 		return same_directory(m, source, mount, &bound);
-	/* Without "bind" the line makes another mount, unless the file system exists once. */
+	/* Without "bind" the line makes a new mount, unless the file system exists once. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0)
 		       || is_single(line->mount);
 	if (match_by_helper(entry, line->mount))
 		return match_same_helped(source, line->mount->source);
-	/* A server is written as the kernel has it, unless it chose that name. */
+	/* The source of a network mount is as in the line, unless the server chose that name. */
 	if (line->mount && line->mount->dev_major == 0
 	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL)) {
 		int same = line->mount->source ? match_same_server(source, line->mount) : 0;
@@ -342,7 +342,7 @@ static bool same_type(const struct candidate *entry, const struct fstab_line *li
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
-/** Whether a line mounts the root from whichever device the kernel booted. */
+/** Whether a line mounts the root from any device that the kernel booted from. */
 static bool is_any_root(const struct candidate *entry, const struct planned *mount)
 {
 	const struct fstab_entry *is = &entry->is;

@@ -15,7 +15,7 @@ static bool is_nfs(const struct mount *mount)
 	return fsopt_type_in(mount->fstype, "nfs nfs4");
 }
 
-/** Whether a list has a type that the kernel does not know: its helper can mount any type. */
+/** Whether a list has a type that the kernel does not know: the helper can mount any type. */
 static bool is_of_helper(const char *types)
 {
 	char type[32];
@@ -34,7 +34,7 @@ static bool is_of_helper(const char *types)
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount)
 {
 	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* A FUSE mount of a device shows the number of the device. */
+	/* A FUSE mount of a device has the number of the device. */
 	bool served = (is_fuse(fstype) && mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
 	return served && !opt_is_bind(options)
@@ -66,7 +66,7 @@ static bool is_address(const char *text, size_t n)
 	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
 }
 
-/** Whether two NFS servers are the same: 1, 0; -1: only the DNS knows. */
+/** Whether two NFS servers are the same: 1, 0; -1: only DNS knows. */
 static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
 {
 	if (n == k && memcmp(a, b, n) == 0)
@@ -83,8 +83,8 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
 }
 
-/** Whether two lists of NIDs of a Lustre server are the same, as same_host(): a name is shown as
-    its address, and the first network of a kind with or without its number. */
+/** Whether two lists of NIDs of a Lustre server are the same, with results as same_host(): the
+    kernel shows addresses for names, and a first network with or without its number. */
 static int same_nids(const char *a, size_t n, const char *b, size_t k)
 {
 	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {

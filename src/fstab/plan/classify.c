@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each mount is: the system's, of no line, a bind, or a mount of its file system.
+ * Classify each mount: made by the system, not expressible, a bind, or a mount of its file system.
  *
- * Two maps by mount point make this linear: of the visible mounts, to find the mount that contains
- * a path and whether another mount covers it; and of the hidden mounts, which may contain the
- * source of a bind that was made before they were hidden.
+ * Two maps by mount point make this linear.  One has the visible mounts, to find the mount that
+ * contains a path and whether another mount covers it.  The other has the hidden mounts, which may
+ * contain the source of a bind made before they were hidden.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -17,14 +17,14 @@
 
 #include <string.h>
 
-/* What a mount is. */
+/* Each mount by itself. */
 
 static bool is_of_systemd(const struct mount *trigger)
 {
 	return trigger && trigger->source && strcmp(trigger->source, "systemd-1") == 0;
 }
 
-/** Whether NFS has mounted by itself an export below another export: server:/a/b on x/b. */
+/** Whether NFS itself mounted an export below another export: server:/a/b on x/b. */
 static bool is_below_nfs(const struct maker *mk, uint32_t node)
 {
 	uint32_t parent = mk->tree->nodes[node].parent;
@@ -47,7 +47,7 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
-/** Why no line can repeat this mount; NULL: a line can. */
+/** Why no line can make this mount; NULL: a line can. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
 	/* ceph shows a placeholder for a secret. */
@@ -115,8 +115,8 @@ static bool is_layer(struct maker *mk, const char *dir, int most)
 	return false;
 }
 
-/** Whether the initial RAM disk of a live system, or of a system without persistent storage, has
-    mounted this: layers of the root, and the medium that contains them. */
+/** Whether the initial RAM disk of a live system, or of a system without persistent storage,
+    made this mount: a layer of the root, or the medium that contains the layers. */
 static bool is_of_live(struct maker *mk, const struct mount *m, const char *target)
 {
 	if (!mk->layers || strcmp(target, "/") == 0)
@@ -137,7 +137,7 @@ static void refuse(struct decision *decision, const char *why)
 	decision->why = why;
 }
 
-/** Leave a node out. */
+/** Exclude a node from the lines. */
 static void leave_out(struct decision *decision, const char *owner, const char *why, bool boot)
 {
 	decision->state = OWN;
@@ -159,7 +159,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	decision->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
-	/* Its mount point is not known. */
+	/* Its mount point is unknown. */
 	if (!name && strcmp(in->root, "/") == 0)
 		refuse(decision, "its path is not known");
 	decision->target = plan_path(in, name);
@@ -220,9 +220,9 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	}
 }
 
-/* What a mount is among the others. */
+/* Mounts in relation to others. */
 
-/** Whether a mount of the root of a device has the source of this mount. */
+/** Whether the root of a device is mounted with the same source. */
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
@@ -235,10 +235,10 @@ static bool is_top_source(const struct maker *mk, const struct mount *m)
 }
 
 /**
- * Whether a mount shows the directory of a share that its source names: //server/share/dir.
+ * Whether the root of a mount is the directory that its source names: //server/share/dir.
  *
- * Only SMB shows the requested directory as the root.  A bind of a directory shows the source of
- * the mount that it is of, and can look the same if that mount exists.
+ * Only SMB shows the requested directory as the root.  A bind of a directory has the source of its
+ * file system, and can look the same if a mount of the share's root exists.
  */
 static bool shows_source(const struct maker *mk, const struct mount *m)
 {
@@ -256,7 +256,7 @@ static bool is_network(const struct mount *m)
 	return (fstype_flags(m->fstype) & (FST_NET | FST_DEVICE)) == FST_NET;
 }
 
-/** Whether a mount is a file system or subvolume by itself, by its source alone. */
+/** Whether the source alone shows that a mount is a file system or subvolume, not a bind. */
 static bool stands_alone(struct maker *mk, const struct mount *m)
 {
 	const char *root = plan_root(m);
@@ -267,8 +267,8 @@ static bool stands_alone(struct maker *mk, const struct mount *m)
 	return strcmp(root, "/") == 0 || (is_network(m) && shows_source(mk, m));
 }
 
-/** Add a visible mount to mk->primary, if it shows the whole of its file system; the last
-    first. */
+/** Add a visible mount to mk->primary, if it shows the root of its file system.  Call for the
+    last node first. */
 static void index_primary(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
@@ -299,7 +299,7 @@ static void make_indexes(struct maker *mk)
 			index_primary(mk, i);
 		} else if (!decision->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(plan_type(m), "rootfs") != 0) {
-			/* It may contain files that were once visible below its mount point. */
+			/* It may contain files that were visible before it was hidden. */
 			mk->failed |= pathmap_add(&mk->by_hidden, decision->target, i) != 0;
 			map64_remove(&mk->hidden, mount_dev(m));
 			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
@@ -307,7 +307,7 @@ static void make_indexes(struct maker *mk)
 	}
 }
 
-/** Whether a node shows what another mount does already, or a part of it. */
+/** Whether a node shows a directory that another mount shows already. */
 static bool is_bind(struct maker *mk, uint32_t node)
 {
 	const struct mount *m = plan_mount(mk, node);
@@ -318,18 +318,18 @@ static bool is_bind(struct maker *mk, uint32_t node)
 	uint32_t first = map64_get(&mk->primary, mount_dev(m));
 	if (first == MAP64_NONE || first == node)
 		return false;
-	/* A device can be mounted twice, but not once for reading and once for writing; without a
-	   device, it would be a new file system. */
+	/* A device can be mounted twice, but not once read-write and once read-only.  Without a
+	   device it would be a new file system. */
 	return m->dev_major == 0 || plan_is_ro_view(m) != plan_is_ro_view(plan_mount(mk, first));
 }
 
-/** Classify a node among the others, using the indexes. */
+/** Classify a node in relation to the others, using the indexes. */
 static void classify_among(struct maker *mk, uint32_t i)
 {
 	struct decision *decision = &mk->decisions[i];
 	if (decision->state != WAITING)
 		return;
-	/* One mount of a stack is visible; if the table is no tree, there can be more. */
+	/* Only one mount of a stack is visible, unless the table is not a tree. */
 	if (pathmap_get(&mk->by_name, decision->target) != i)
 		refuse(decision, "another mount has the same path");
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each mount needs: the mounts of its mount point, of its image or layers, of the source of a
- * bind.
+ * The mounts that each mount needs: those that contain its mount point, its image or layers, or the
+ * source of a bind.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -67,7 +67,7 @@ bool plan_is_ro_view(const struct mount *mount)
 	return shown_mount_readonly(mount) && !shown_super_readonly(mount);
 }
 
-/* What a mount needs. */
+/* Prerequisites. */
 
 bool plan_is_volatile(const struct maker *mk, uint32_t node)
 {
@@ -78,7 +78,7 @@ bool plan_is_volatile(const struct maker *mk, uint32_t node)
 enum state plan_available(const struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
-	/* ROOT is a directory of a mount outside; or the mount exists before an fstab is read. */
+	/* ROOT is a directory of an outer mount; or the mount exists before an fstab is read. */
 	if (!decision || (decision->visible && strcmp(decision->target, "/") == 0)
 	    || (decision->state == OWN && decision->boot))
 		return LINE;
@@ -104,7 +104,7 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 	}
 	if (node)
 		*node = in;
-	/* The path is the one under which the file was opened; a mount may hide it now. */
+	/* The path is from when the file was opened; a mount may hide it now. */
 	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
@@ -119,7 +119,7 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 	return state;
 }
 
-/** The mount that the mount point of a node lies in; MT_NONE: one outside of ROOT. */
+/** The mount that contains the mount point of a node; MT_NONE: it is outside of ROOT. */
 static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
@@ -141,7 +141,7 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 {
 	uint32_t parent = parent_of(mk, i);
 	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
-	/* The mount point is a directory, as far as that is known. */
+	/* The mount point is a directory, or of unknown type. */
 	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
 	           : !mk->decisions[i].bind || strcmp(plan_root(plan_mount(mk, i)), "/") == 0
 	             || mk->tree->nodes[i].first != MT_NONE;
@@ -163,17 +163,17 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 
 /* The source of a bind. */
 
-/** Places of one part of a file system that are tried for the source of a bind. */
+/** Maximum number of mounts tried for the source of a bind. */
 enum { CANDIDATES_MAX = 32 };
 
-/** Try the directory "rest" of a mount for the source of a bind.
-    @return LINE; WAITING: that may be it; REFUSED with a reason, or none. */
+/** Try the directory `rest` of a mount as the source of a bind.
+    @return LINE; WAITING: perhaps later; REFUSED, with or without a reason. */
 static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, const char *rest,
                              struct fstab_line *line)
 {
 	const char *above = mk->decisions[candidate].target;
 	enum state state = plan_available(mk, candidate);
-	/* One reason is enough: of a container host thousands of binds have many candidates. */
+	/* One reason is enough: on a container host, thousands of binds have many candidates. */
 	if (state != LINE && line->why)
 		return state == WAITING ? WAITING : REFUSED;
 	rest += strspn(rest, "/");
@@ -242,7 +242,7 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
-	/* What exists at boot has been mounted by others, who know how. */
+	/* If the system mounts the file system, its line does not matter. */
 	if (shown_mount_readonly(m) || shown_super_readonly(m)
 	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
 	    || !plan_is_ro_view(plan_mount(mk, whole)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mounts that the system makes by itself.  In doubt a mount is not one of these: a superfluous line
- * is noticed at once, a missing one only at the next boot.
+ * Mounts that the system makes by itself.  In doubt a mount is not one of them: a redundant line is
+ * noticed at once, a missing line only at the next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -17,7 +17,7 @@
 
 static const char container[] = "of a container";
 
-/** Types that are never mounted by an fstab, whatever the mount point. */
+/** Types that fstab never mounts, whatever the mount point. */
 static const struct {
 	const char *types;
 	struct fstab_own own;
@@ -34,12 +34,13 @@ static const struct {
 	{"zfs", {"zfs", "zfs mounts its data sets by itself"}},
 };
 
-/** Directories, or some in them, below which everything has one owner.  depth is how far below a
-    mount must be: a disk on /var/lib/docker is an administrator's, and so is a bind below
-    /var/lib/docker/volumes, where Docker's own have one more component. */
+/** Directories, or named directories in them, below which all mounts have one owner.  depth: the
+    minimum number of components of a mount below it: a disk on /var/lib/docker is an
+    administrator's, and so is a bind below /var/lib/docker/volumes, where Docker's own have one
+    more component. */
 enum {
 	LAYERS = 1u << 8,   /* only mounts without a device or server */
-	BOUND = 1u << 9,    /* only parts of a file system */
+	BOUND = 1u << 9,    /* only binds of a directory */
 	DEPTH = LAYERS - 1,
 };
 static const struct {
@@ -106,7 +107,7 @@ static const struct {
 	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
 
-/** How many components a path has below a directory, or below one of these names in it; -1: it is
+/** The number of components of a path below a directory, or below one of the names in it; -1:
     not below. */
 static int depth_below(const char *target, const char *dir, const char *in)
 {
@@ -122,9 +123,9 @@ static int depth_below(const char *target, const char *dir, const char *in)
 enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, ANY = 255 };
 static const struct {
 	const char *dir;
-	unsigned char least, most;   /* components below it; ANY */
-	const char *types;           /* separated by blanks; NULL: those of a device */
-	const char *source;          /* its prefix */
+	unsigned char least, most;   /* number of components below it; ANY */
+	const char *types;           /* separated by blanks; NULL: any type on a device */
+	const char *source;          /* prefix of the source */
 	unsigned how;
 	struct fstab_own own;
 } own_targets[] = {
@@ -154,11 +155,11 @@ static const struct {
 	{"/usr/lib/wsl/lib", 0, 0, "overlay", "", 0, {"api", "of WSL"}},
 	/* A drive of Windows by its letter. */
 	{"/mnt", 1, 1, "drvfs 9p", "", 0, {"api", "of WSL", true}},
-	/* The home of NAME, from the device home-NAME. */
+	/* Home directory of NAME, on the device home-NAME. */
 	{"/home", 1, 1, NULL, "/dev/mapper/home-", SAFE, {"unit", "of systemd-homed"}},
 };
 
-/** What the properties of own_targets do not express. */
+/** Conditions that own_targets cannot express. */
 static bool is_named_so(const struct mount *mount, const char *target, const char *dir)
 {
 	if (strcmp(dir, "/mnt") == 0)
@@ -171,7 +172,7 @@ static bool is_named_so(const struct mount *mount, const char *target, const cha
 	return true;
 }
 
-/** The program that made this mount on one of its own mount points; or NULL. */
+/** The program that made this mount on its own mount point; or NULL. */
 static const struct fstab_own *own_program(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "",
@@ -192,15 +193,15 @@ static const struct fstab_own *own_program(const struct mount *mount, const char
 	return NULL;
 }
 
-/** The container engine of a mount by the form of its path alone, wherever the engine keeps its
-    data (data-root, graphroot or root-dir on another disk); or NULL. */
+/** The container engine of a mount, by the form of its path alone, wherever its data is
+    (data-root, graphroot or root-dir on another disk); or NULL. */
 static const struct fstab_own *own_container(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
 	bool layered = mount->dev_major == 0
 	               && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0);
-	/* Of temporary mounts and rootless engines, in any home directory. */
+	/* For temporary mounts, and rootless engines in any home directory. */
 	static const struct {
 		const char *pattern;
 		bool layered;
@@ -218,7 +219,7 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 	static const struct {
 		const char *before;      /* followed by an ID of id bytes */
 		size_t id;
-		const char *after;       /* after the ID; more may follow a pod's, or Nomad's */
+		const char *after;       /* after the ID; for pods and Nomad, more may follow */
 		struct fstab_own own;
 	} forms[] = {
 		{"/overlay2/", 64, "/merged", {"container:docker", container}},
@@ -241,7 +242,7 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 		    && fnmatch(patterns[i].pattern, target, 0) == 0)
 			return &patterns[i].own;
 	}
-	/* A disk may be an administrator's, but not below a pod or an allocation of Nomad. */
+	/* A disk may belong to an administrator, but not below a pod or a Nomad allocation. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
 		bool pod = word_in(forms[i].before, strlen(forms[i].before), "/pods/ /alloc/");
 		const char *found = pod || !(flags & (FST_DEVICE | FST_NET))
@@ -272,7 +273,7 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 	return *at && strcmp(at, target) == 0;
 }
 
-/** Append a user's name of n bytes unless it is empty or root.  @return whether it is appended. */
+/** Append a user's name of n bytes unless it is empty or root.  @return whether appended. */
 static bool named_user(struct strbuf *user, const char *name, size_t n)
 {
 	if (n == 0 || word_is(name, n, "0") || word_is(name, n, "root"))
@@ -288,7 +289,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	const char *o;
 	size_t n;
 	uint32_t id = fuse_user(mount->fstype, mount->fs_opts);
-	/* The kernel shows the ID, but not in a record without options, of a new mount. */
+	/* The kernel shows the ID, except for a new mount that is recorded without options. */
 	if (id == FUSE_USER_UNKNOWN && !mount->fs_opts) {
 		strbuf_putc(user, '?');
 		return true;
@@ -302,7 +303,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
 	if (o && n > 5 && named_user(user, o + 5, n - 5))
 		return true;
-	/* The directory itself is mounted by systemd-logind. */
+	/* systemd-logind mounts the directory itself. */
 	if (strncmp(target, session, sizeof(session) - 1) != 0)
 		return false;
 	target += sizeof(session) - 1;

@@ -2,15 +2,15 @@
 /*
  * Deciding on each mount after those that it needs.
  *
- * A mount needs the mount that it is mounted on; a bind, the mount of its source; an overlay, those
- * of its layers; a loop device, that of its image.  If one of these has no line, the mount can
- * have none.  Passes over the tree, starting at the root, are repeated while they decide any mount.
- * Usually one pass suffices, and a second one for binds whose source comes later.  Lines are
- * written in the order of the decisions, since mount -a runs them in the order of the file.
+ * A mount needs the mount that contains its mount point; a bind, the mount of its source; an
+ * overlay, the mounts of its layers; a loop device, the mount of its image.  If one of these has no
+ * line, the mount cannot have one either.  Passes over the tree, starting at the root, are repeated
+ * as long as they decide any mount.  Usually one suffices, or two for binds whose source comes
+ * later.  Lines are written in the order of the decisions, since mount -a runs them in the order of
+ * the file.
  *
- *     plan_classify()  what it is: elsewhere, the system's own, hidden ..., a mount
- *                       of its file system, or a bind: a part of one, or one more
- *     decide()          its line, or the reason why there is none
+ *     plan_classify() elsewhere, made by the system, hidden ..., a mount of its file system, a bind
+ *     decide()        its line, or the reason why there is none
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Maximum number of passes; a mount that is undecided after them needs itself. */
+/** Maximum number of passes; mounts still undecided depend on themselves. */
 enum { PASSES_MAX = 64 };
 
 /* Lines. */
@@ -42,7 +42,7 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 }
 
 /** Append the options that are not for the file system: those that the plan adds, and those that
-    mount(8) has recorded for other programs.
+    mount(8) recorded for other programs.
     @spare  The boot does not need the mount.
     @return LINE; REFUSED: the options hold a secret. */
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
@@ -61,7 +61,7 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 }
 
 /** Choose the options of a line.
-    @bound  Of a bind: the mount of its source; else NULL.
+    @bound  For a bind: the mount of its source; else NULL.
     @first  "loop" and the like, or NULL.
     @more   Options after the others.
     @line   Gets options, or the reason why no line is possible.
@@ -107,7 +107,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		const char *path = plan_path(mk->in, dirs[k].path);
 		uint32_t node;
 		if (!path)
-			continue;   /* reported where the options are made */
+			continue;   /* reported when the options are chosen */
 		enum state one = plan_needs_path(mk, i, path, "its layer", &node, line);
 		state = one == LINE ? state : one;
 		const struct decision *lower = one == LINE && node != MT_NONE
@@ -121,21 +121,21 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 	return state;
 }
 
-/** The source of a loop device: its image, as an administrator would write it; if the image is
-    outside of ROOT, the device.
-    @first [out]  Options of the line that attach the image. */
+/** The source of a loop device: its image, as an administrator would write it, or the device if the
+    image is outside of ROOT.
+    @first [out]  Options that attach the image. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
 {
 	static const char deleted[] = " (deleted)";
 	const struct devmap_loop *loop = &device->loop;
 	const char *path = loop->file ? plan_path(mk->in, loop->file) : NULL;
-	/* The file may be a device, by its path or by that from ROOT. */
+	/* The backing file may be a device, by its path or its path from ROOT. */
 	if (!loop->partition && loop->file && (word_below(loop->file, "/dev")
 	                                       || (path && word_below(path, "/dev")))) {
 		enum state state = path ? plan_needs_path(mk, i, path, "its image", NULL, line)
 		                   : LINE;
-		/* A loop device on a whole device shows the same. */
+		/* A loop device for a whole device has the same content. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
 		return plan_refuse(mk, line, "it is of a loop device on %s, which has no name that "
@@ -188,7 +188,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 			                   "known");
 		line->fstype = device->tags->type;
 	}
-	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
+	/* ROOT may lack the fsck helper, or the helper may do nothing. */
 	const char *fsck = plan_format(mk, "fsck.%s", line->fstype);
 	if (fsck && !*first && fstype_flags(line->fstype) & FST_FSCK
 	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
@@ -196,8 +196,8 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 	return LINE;
 }
 
-/** Make the line of a mount that is no bind.
-    @more  For options. */
+/** Make the line of a mount that is not a bind.
+    @more  Scratch for options. */
 static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
                              struct fstab_line *line)
 {
@@ -218,7 +218,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	                  : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
-	/* Network types that systemd does not know as such. */
+	/* Network types that systemd does not treat as such. */
 	const char *type = plan_type(m);
 	if (device.remote
 	    || word_in(type, strlen(type), "acfs beegfs coda fuse.sshfs gpfs orangefs")
@@ -262,7 +262,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 	return state == LINE ? choose_options(mk, m, plan_mount(mk, in), NULL, more, line) : state;
 }
 
-/** Whether a mount point is to be added by name. */
+/** Whether a mount point was requested by name. */
 static bool is_named(struct maker *mk, const char *target)
 {
 	for (size_t k = 0; k < mk->in->nadd; ++k) {
@@ -273,8 +273,8 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
-/** Decide about a node if every mount that it needs is decided.
-    @last  The last pass: the undecided nodes need each other. */
+/** Decide about a node once all mounts that it needs are decided.
+    @last  The last pass: the undecided nodes depend on each other. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct decision *decision = &mk->decisions[i];
@@ -317,7 +317,8 @@ static void decide_all(struct maker *mk)
 	}
 }
 
-/** Append the comments after the lines, then the mounts that are left out, in tree order. */
+/** Append comments for the mounts that cannot have a line, then the mounts left out, in tree
+    order. */
 static void add_others(struct maker *mk)
 {
 	for (int own = 0; own < 2; ++own) {
@@ -383,7 +384,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Add _netdev to the lines that need the network; the plan has no other lines yet. */
+/** Add _netdev to the lines that need the network.  Call when the plan has only lines. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of the plan share.
+ * Shared by the files of the plan.
  *
  *     plan.c     decides on each mount after those that it needs
- *     classify.c what each mount is
- *     needs.c    what each mount needs; where the source of a bind is visible
- *     own.c      what the system mounts by itself
- *     source.c   how a source is named
+ *     classify.c classifies each mount
+ *     needs.c    the mounts that a mount needs; where the source of a bind is visible
+ *     own.c      mounts made by the system
+ *     source.c   names the source
  */
 #ifndef GM_FSTAB_PLAN_IMPL_H
 #define GM_FSTAB_PLAN_IMPL_H
@@ -19,21 +19,21 @@
 #include "fstab/target.h"
 #include "mountopts/optlist.h"
 
-/** How far the decision on a mount is; ELSEWHERE: not below ROOT. */
+/** State of the decision about a mount; ELSEWHERE: not below ROOT. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
-/** The decision on a node of the discovery, and what the plan knows of it. */
+/** The decision about a node of the discovery, and its data. */
 struct decision {
-	const char *target;      /* from ROOT; NULL: not below it, or no name */
+	const char *target;      /* mount point from ROOT; NULL: not below ROOT, or unknown */
 	uint8_t state;           /* enum state */
-	bool visible;            /* below ROOT, and its path leads to it, or to binds of it onto
-	                            itself */
-	bool onto_itself;        /* such a bind: plan_stack_base() has the line */
-	bool boot;               /* OWN, and mounted when the fstab is read */
+	bool visible;            /* below ROOT and reachable by its path, perhaps through binds
+	                            of it onto itself */
+	bool onto_itself;        /* a bind onto itself: plan_stack_base() has the line */
+	bool boot;               /* OWN, and mounted before the fstab is read */
 	bool bind;
-	bool automount;          /* by an automount unit of the fstab */
+	bool automount;          /* OWN: mounted by an automount unit of the fstab */
 	bool unnamed;            /* REFUSED: fstab_line.unnamed */
-	uint32_t next_root;      /* the next of the same hash of device and root; MAP64_NONE */
+	uint32_t next_root;      /* next node with the same device and root; MAP64_NONE */
 	const char *why;
 	const char *owner;       /* fstab_line.owner */
 	const char *kept;        /* host_utab_options() */
@@ -44,12 +44,12 @@ struct maker {
 	struct fstab_plan *plan;
 	const struct mtree *tree;
 	struct decision *decisions;
-	struct pathmap by_name;    /* target -> the visible nodes, the first one last */
-	struct pathmap by_hidden;  /* the same, not visible */
-	struct map64 hidden;     /* device -> the first of its nodes that are not visible */
-	struct map64 by_root;    /* hash of device and root -> the first node */
-	struct map64 primary;    /* device -> the node of its whole that is mounted first;
-	                            a read-only view only where no whole can be written to */
+	struct pathmap by_name;    /* target -> visible nodes, the first node last */
+	struct pathmap by_hidden;  /* target -> hidden nodes */
+	struct map64 hidden;     /* device -> its first node that is not visible */
+	struct map64 by_root;    /* hash of device and root -> first node */
+	struct map64 primary;    /* device -> the first node of its root directory; a read-only
+	                            view only if there is no writable one */
 	const struct mount *layers;  /* the root, if it is an overlay; or NULL */
 	struct strbuf path, scratch, text;
 	bool failed;             /* ENOMEM */
@@ -74,7 +74,7 @@ static inline const char *plan_root(const struct mount *mount)
 
 /* needs.c */
 
-/** A formatted string that stays; NULL on ENOMEM. */
+/** A formatted string in the arena; NULL on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 const char *plan_format(struct maker *mk, const char *format, ...);
 
@@ -82,31 +82,31 @@ const char *plan_format(struct maker *mk, const char *format, ...);
 __attribute__((format(printf, 3, 4)))
 enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...);
 
-/** A path of the discovery from ROOT; NULL: not below it. */
+/** Convert a path of the discovery to a path from ROOT; NULL: not below ROOT. */
 const char *plan_path(const struct fstab_input *in, const char *name);
 
-/** The lowest mount of the stack that a node is in if all show the same directory: a line of the
-    mount point makes that one.  @node  MT_NONE gives MT_NONE. */
+/** The lowest mount of a stack whose mounts all show the same directory: the line makes this one.
+    @node  In the stack; MT_NONE gives MT_NONE. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
-/** The visible mount that holds a path from ROOT; MT_NONE: only ROOT does. */
+/** The visible mount that contains a path from ROOT; MT_NONE: only ROOT does. */
 uint32_t plan_holder(const struct maker *mk, const char *path);
 
-/** Whether the file system can be written to, and this mount of it cannot. */
+/** Whether a mount is read-only while its file system is writable. */
 bool plan_is_ro_view(const struct mount *mount);
 
-/** Whether what is below a mount is lost at a shutdown. */
+/** Whether the content of a mount is lost at shutdown. */
 bool plan_is_volatile(const struct maker *mk, uint32_t node);
 
-/** Whether a mount exists when one that needs it is mounted: LINE; else what it waits for. */
+/** Whether a mount is available to mounts that need it: LINE; else its state. */
 enum state plan_available(const struct maker *mk, uint32_t node);
 
-/** What a mount that is not available has or lacks: "has no line". */
+/** The reason in words why a mount is not available: "has no line". */
 const char *plan_lack(enum state state);
 
-/** Find the mount that a file or directory lies in.
-    @i     The node that needs it, which may cover it: an overlay of the directory that it is
-           mounted on; MT_NONE: none.
+/** Find the mount that contains a file or directory.
+    @i     The node that needs it and may cover it, as an overlay on one of its layers; MT_NONE:
+    none.
     @path  From ROOT.
     @what  "its image", for the reason.
     @node [out]  The mount; or NULL.
@@ -114,30 +114,32 @@ const char *plan_lack(enum state state);
 enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                            uint32_t *node, struct fstab_line *line);
 
-/** Find the mount that a node is mounted on.  @return also OWN: the system may mount it. */
+/** Find the mount that contains the mount point of a node.  @return also OWN: the system may
+    mount it. */
 enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
 
 /** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
 bool plan_wants_mkdir(const struct maker *mk, uint32_t i);
 
-/** Find where the source of a bind is visible: in a mount of the same file system, of its root or
-    of a directory above; the higher ones first, since those are mounts of it rather than binds.
-    @line      Gets the source, or the reason why it has none.
-    @in [out]  The mount that the source lies in.
+/** Find where the source of a bind is visible: in a mount of the root of its file system, or of a
+    directory above the source; the highest first, since that is more likely a mount than a bind.
+    @line      Gets the source, or the reason why there is none.
+    @in [out]  The mount that contains the source.
     @return LINE, WAITING or REFUSED. */
 enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
 
-/** Why a bind would not be writable: no line mounts its file system writable and shows it read-only
-    elsewhere.  NULL: it would be. */
+/** Why a bind would not be writable; NULL: it would be.  A fault if no line mounts the file
+    system writable and shows it read-only elsewhere. */
 const char *plan_bind_fault(struct maker *mk, uint32_t i);
 
 /* classify.c */
 
-/** Find out what each mount is: all members of its decision but `unnamed`; and make the indexes. */
+/** Classify all mounts: set all members of their decisions except `unnamed`, and make the
+    indexes. */
 void plan_classify(struct maker *mk);
 
-/** The owner of a unit, not of an fstab, for a mount point or swap space; NULL: none, or not
-    known. */
+/** The owner of a unit that is not from an fstab, for a mount point or swap space; NULL: none or
+    unknown. */
 const char *plan_unit_owner(const struct fstab_facts *facts, const char *target);
 
 /* own.c */
@@ -145,11 +147,11 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 /** Who mounts something without an fstab. */
 struct fstab_own {
 	const char *owner;       /* fstab_line.owner */
-	const char *why;         /* for people */
-	bool boot;               /* mounted when the fstab is read */
+	const char *why;         /* message */
+	bool boot;               /* mounted before the fstab is read */
 };
 
-/** Who mounts this by itself; or NULL: not the system.
+/** The part of the system that makes this mount; or NULL.
     @itself     fstab_upon_itself()
     @all        API file systems get lines.
     @user       fstab_user(): names that an ordinary user can choose prove nothing. */
@@ -157,28 +159,27 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
                                   bool all, bool user);
 
 /** Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE,
-    by "user=NAME" in utab, by a mount point below /run/user/UID.  Its source, and the type of FUSE,
-    are text of that user's choice then.  In a user namespace, the ID is that of the namespace.
+    by "user=NAME" in utab, by a mount point below /run/user/UID.  That user can choose its source,
+    and the type of a FUSE mount.  In a user namespace, the ID is that of the namespace.
     @target  From ROOT.
     @kept  host_utab_options()
-    @user  Gets the ID or name appended, which may have any bytes; "?": not known of a FUSE
-    mount. */
+    @user  Gets the ID or name appended, which may contain any bytes; "?": unknown, for FUSE. */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept,
                 struct strbuf *user);
 
 /* source.c */
 
-/** Name a device by the policy.
-    @line  Gets source and note, or the reason why it has no name.
+/** Name a device as input.id requires.
+    @line  Gets source and note, or the reason why the device has no name.
     @return LINE or REFUSED. */
 enum state source_of_device(struct maker *mk, const struct fstab_device *device,
                             const char *source, struct fstab_line *line);
 
-/** Why the kernel's source of a type cannot be mounted; NULL: it can. */
+/** Why the source that the kernel shows for a type cannot be mounted; NULL: it can. */
 const char *source_type_fault(struct maker *mk, const struct mount *mount);
 
 /** Name the source of a mount without a device.
-    @line  Gets source, or the reason why it has none.
+    @line  Gets source, or the reason why there is none.
     @return LINE or REFUSED. */
 enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line);
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/** Whether a device may be one of several of a file system or pool. */
+/** Whether a device may be one of several devices of a file system or pool. */
 static bool is_of_many(const struct devmap_tags *tags)
 {
 	return tags && (tags->multi_device
@@ -45,8 +45,7 @@ static struct tag tag_of(const struct devmap_tags *tags, enum fstab_id id)
 	return of[id];
 }
 
-/** Why a tag cannot be used; NULL if it can.  A quoted value would be read without quotation
-    marks. */
+/** Why a tag cannot be used; NULL: it can.  If quoted, the value would be read without quotes. */
 static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, enum fstab_id id)
 {
 	/* Why the tags of a device are not known. */
@@ -76,7 +75,7 @@ static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, e
 	return count > 1 ? plan_format(mk, "%s is shared by %d devices", named, count) : NULL;
 }
 
-/** Why a name in /dev may name another device, or none, after the next boot; NULL: no reason is
+/** Why a name in /dev may refer to another device, or none, after the next boot; NULL: no reason
     known. */
 static const char *path_fault(const char *path)
 {
@@ -164,7 +163,7 @@ const char *source_type_fault(struct maker *mk, const struct mount *mount)
 		return "only the kernel knows its key";
 	if (strchr(fstype, ','))
 		return "its type has a comma, which mount(8) takes for a list of types";
-	/* A FUSE server chooses source and type freely; only those of sshfs can be mounted. */
+	/* A FUSE server chooses source and type freely; only sources of sshfs can be mounted. */
 	bool sshfs = strcmp(fstype, "fuse.sshfs") == 0 && mount->source
 	             && strchr(mount->source, ':');
 	return strncmp(fstype, "fuse.", 5) == 0 && !sshfs
@@ -184,7 +183,7 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 	if (*source == '-')
 		return plan_refuse(mk, line, "its source %s would be taken for options by "
 		                   "mount(8)", source);
-	/* The path of an unknown type may be that of a system with another root. */
+	/* For an unknown type, the path may refer to another root directory. */
 	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/'
 	    && strcmp(mk->in->root, "/") != 0)
 		return plan_refuse(mk, line, "whether its source %s lies in ROOT is not known",
