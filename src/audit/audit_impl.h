@@ -23,25 +23,28 @@ struct audit {
 	struct audit_report *report;
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
-	struct pathmap by_target;   /* the entries without noauto, the first of a path last */
+	struct pathmap by_target;   /* mount point -> its entries without noauto, the first entry
+	                               last */
 	struct order order;      /* of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
 	size_t norder_findings, order_at;   /* order_at: the next to report */
 	struct map64 by_source;
-	struct map64 written; /* hash of a directory that an overlay writes to -> its first entry */
-	struct map64 keys;       /* of the options of one entry */
+	struct map64 written; /* hash of a directory that an overlay writes to -> the first entry */
+	struct map64 keys;       /* scratch: the options of one entry */
 	const struct fstab_entry *typo;   /* the last entry with a misspelled option */
 	bool cr;                 /* CR LF at a line end has been reported */
 	unsigned misses;         /* searches for a misspelling so far */
 	unsigned looks;          /* searches for options among live mounts or in a first line */
-	signed char systemd;     /* whether it mounts the lines: 1, -1; 0: not looked at */
-	signed char unit_dirs[2]; /* whether those of check_unit() exist: 1, -1; 0: not looked at */
+	signed char systemd;     /* whether systemd mounts the lines: 1, -1; 0: not determined
+	                            yet */
+	signed char unit_dirs[2]; /* whether the directories of check_unit() exist: 1, -1; 0: not
+	                             determined yet */
 	signed char container;   /* audit_is_contained() */
 	const char *refused, *option;   /* of the current option: see struct audit_finding */
 };
 
-/** Whether the owner of a mount is neither the administrator nor included. */
+/** Whether the owner of a mount is neither the administrator nor in `include`. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
 /** Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
@@ -63,17 +66,17 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 __attribute__((format(printf, 2, 3)))
 const char *audit_format(struct audit_report *report, const char *format, ...);
 
-/** The name of the unit of a mount point or swap space, as audit_format() keeps it.
+/** The name of the unit of a mount point or swap space, with the lifetime of the report.
     @kind  ".mount" or another suffix. */
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind);
 
-/** A command for a hint, as audit_format() keeps it: see command_words().
-    @instead  The remedy in words, without a command.  It is returned if the audited system is not
-              the one that runs: there the command would show or change the wrong system. */
+/** A command for a hint, with the lifetime of the report: see command_words().
+    @instead  The remedy in words, without a command.  Returned if the audited system is not the
+    running system, where the command would show or change the wrong system. */
 __attribute__((sentinel))
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
-/** The text of a buffer, which is destroyed, as audit_format() keeps it. */
+/** Move the text of a buffer to the report, and destroy the buffer. */
 const char *audit_keep(struct audit_report *report, struct strbuf *text);
 
 /** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
@@ -82,8 +85,8 @@ int audit_finish(struct audit_report *report);
 /** The first entry without noauto at a path, or NULL. */
 const struct fstab_entry *audit_at(const struct audit *audit, const char *path);
 
-/** The first entry without noauto, other than one of them, with the longest mount point that is the
-    path or a directory above it, except "/"; NULL: none. */
+/** Among the entries without noauto, other than `entry`, whose mount point is the path or a
+    directory above it (except "/"): the first with the longest mount point; NULL: none. */
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);
 
@@ -91,7 +94,7 @@ const struct fstab_entry *audit_above(const struct audit *audit, const struct fs
 bool audit_begins(const char *text, const char *heads);
 
 /** The kind of file at a path now; unknown if the mount of another line will hide it.
-    @code  Marked as not checked if the kind is unknown. */
+    @code  The rule that is marked as not checked if the kind is unknown. */
 enum fact_kind audit_look_for(struct audit *audit, const struct fstab_entry *entry,
                               const char *path, enum audit_code code);
 
@@ -124,13 +127,13 @@ void audit_order_make(struct audit *audit);
 
 void audit_order(struct audit *audit, const struct fstab_entry *entry);
 
-/** Report an entry that boot needs and that requires an optional entry.
-    @return whether it does. */
+/** Report an entry that boot needs if it requires an optional entry.
+    @return whether it was reported. */
 bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry);
 
 /* repeated.c */
 
-/** Add an entry to the index of sources, with the number of its device; the last entry first. */
+/** Add an entry to the index of sources by device number.  Call for the last entry first. */
 void audit_index_source(struct audit *audit, uint32_t i);
 
 void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
@@ -138,7 +141,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
 /* options.c */
 void audit_options(struct audit *audit, const struct fstab_entry *entry);
 
-/** Find the word nearest to a misspelled one in a list separated by blanks.
+/** Find the word of a list separated by blanks that is nearest to a misspelled word.
     @n     At most AUDIT_NAME_MAX.
     @best [in,out]   Only words with fewer edits than this are found; set to their number.
     @found [out]     Unchanged if no word is found. */
@@ -153,7 +156,7 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry);
 /** A tag without the quotation marks around its value, as mount(8) and systemd read it. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 
-/** Whether the name of a device may change with the next boot: /dev/sda1. */
+/** Whether a device name such as /dev/sda1 may change at the next boot. */
 bool audit_is_unstable(const char *source);
 
 void audit_source(struct audit *audit, const struct fstab_entry *entry);
@@ -164,22 +167,23 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry);
 
 /* target.c */
 
-/** Whether the source is a device and the system is a container or WSL, where init skips these
-    lines.
+/** Whether the source is a device and the system is a container or WSL, where init skips the lines
+    of devices.
     @known [in,out]  0 at first; caches the result. */
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** Whether systemd mounts the lines at boot. */
 bool audit_has_systemd(const struct fstab_facts *facts);
 
-/** The same, looked for once. */
+/** audit_has_systemd(), cached. */
 bool audit_is_systemd(struct audit *audit);
 
 void audit_target(struct audit *audit, const struct fstab_entry *entry);
 
 /* boot.c */
 
-/** Whether a source can name a device: a path in /dev, or one of the four tags. */
+/** Whether a source can name a device: a path in /dev, or UUID=, LABEL=, PARTUUID= or
+    PARTLABEL=. */
 bool audit_names_device(const char *source);
 
 void audit_boot(const struct audit_live *in, struct audit_report *report);
@@ -191,7 +195,7 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 
 /** Give copies of mounts without a known owner the line of the recursive bind as their owner.
     @match  Of a file and this plan.
-    @return whether there was memory. */
+    @return false: ENOMEM. */
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct fstab_file *file);
 

@@ -18,8 +18,8 @@ struct collector {
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
 	const struct fstab_file *file;
-	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
-	                            network mount */
+	struct map64 types;      /* hash of a mount point -> the plan's line, for automount
+	                            triggers and network mounts */
 	struct strbuf text;
 	bool failed;
 };
@@ -97,7 +97,7 @@ static void identify(struct collector *c, const struct fstab_device *device, con
 	if (name && (strncmp(name, "/dev/", 5) != 0 || audit_is_unstable(name)))
 		name = NULL;
 	if (shown && strncmp(shown, "/dev/zram", 9) == 0) {
-		/* Formatted at each boot: the UUID changes. */
+		/* zram is formatted at each boot, so its UUID changes. */
 		entry->source = keep(c, shown);
 		return;
 	}
@@ -150,7 +150,7 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 		return;
 	entry->owner = keep(c, line->owner);
 	const char *owner = audit_owner_name(line->owner);
-	/* Users or the kernel mount and unmount it at any time. */
+	/* Users or the kernel may mount and unmount it at any time. */
 	entry->light = (line->of && c->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {

@@ -24,15 +24,15 @@ struct audit_base_entry {
 	union {
 		struct {
 			const char *target;   /* the mount point, the swap space, or the code */
-			const char *source;   /* stable across boots; of a finding, its target */
-			const char *uuid;     /* of the file system; of a finding, if the baseline
-			                         is `detailed`, its severity */
+			const char *source;   /* stable across boots; for a finding, its target */
+			const char *uuid;     /* UUID of the file system; for a finding of a
+			                         `detailed` baseline, its severity */
 			const char *fstype;
 			const char *root;     /* the mounted directory of the file system */
-			const char *options;  /* of mount and file system: sorted */
+			const char *options;  /* of the mount and its file system, sorted */
 			const char *owner;
 		};
-		const char *text[7];     /* the same strings */
+		const char *text[7];     /* the strings above, as an array */
 	};
 	struct audit_finding *finding;   /* not saved */
 	struct audit_base_entry *pair;   /* the matching entry of the other baseline; not saved */
@@ -46,11 +46,10 @@ struct audit_base_list {
 struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
-	audit_set rules;  /* that were checked */
-	unsigned include;        /* included owners: a bit for each of audit_base_owners[] */
-	bool detailed;           /* findings have severity and owner, and are others with another
-	                            severity */
-	struct audit_base_list mounts;     /* and swap spaces: sorted */
+	audit_set rules;  /* the rules that were checked */
+	unsigned include;        /* included owners: bit i for audit_base_owners[i] */
+	bool detailed;           /* severity and owner belong to the key of a finding */
+	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the strings */
 };
@@ -78,15 +77,15 @@ extern const char *const audit_base_owners[];
 unsigned audit_baseline_owner(const char *owner);
 
 /** Collect the mounts and swap spaces.
-    @plan  With its owners: audit_own().
-    @lines  The fstab: mounts of lines with noauto are `light`.
+    @plan  With owners: audit_own().
+    @lines  The fstab: mounts with a noauto line are `light`.
     @baseline  `include` is set by the caller; receives sorted entries.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_facts *facts,
                            const struct fstab_file *file, struct audit_baseline *baseline);
 
 /** Report new, missing and changed entries: BASE-*.
-    @uptime  Seconds; missing entries are not reported soon after a boot.  -1: unknown, or long.
+    @uptime  Seconds; -1: unknown, or long.  Soon after boot, missing entries are not reported.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
                            struct audit_report *report, struct audit_base_counts *counts);

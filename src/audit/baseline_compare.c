@@ -41,7 +41,7 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 	return &list->entries[list->count++];
 }
 
-/** The number of texts of two entries that are compared. */
+/** How many texts of two entries are compared. */
 enum key { KEY_PLACE = 1, KEY_SHOWN = 5, KEY_ALL = 6 };
 
 static int order_by(enum key key, const struct audit_base_entry *a,
@@ -141,7 +141,7 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 	                    uuid ? entry->uuid : "", root ? ", its " : "", root ? entry->root : "");
 }
 
-/** The options that only the first list has. */
+/** The options that are only in the first list. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
 	struct strbuf out = {0};

@@ -3,7 +3,7 @@
  * An fstab compared with its former text.
  *
  * Some risks depend on both texts: a mount of a device is lost, or boot now needs a mount that was
- * optional.  A risk that the former text has as well is not new.
+ * optional.  A risk that the former text also has is not new.
  */
 #include "audit/audit_impl.h"
 
@@ -20,15 +20,16 @@ struct target {
 	const char *path;
 	const struct fstab_entry *old;   /* the first line that mounts a device there */
 	const struct fstab_entry *now;   /* the first such line of the new text */
-	const struct fstab_entry *line;  /* any line of the new text, rather one mounted at boot */
+	const struct fstab_entry *line;  /* any line of the new text, preferably one mounted at
+	                                    boot */
 	const struct fstab_entry *needed;
-	bool had, could_do_without;      /* the old text has lines for the mount point; all of these
-	                                    are optional */
+	bool had, could_do_without;      /* the old text has lines for the mount point; all of
+	                                    them are optional */
 };
 
 struct comparison {
 	struct target *targets;
-	struct intern paths;             /* of the targets, in this order */
+	struct intern paths;             /* paths of the targets, with the same indices */
 	bool failed;                     /* ENOMEM */
 };
 

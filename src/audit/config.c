@@ -32,7 +32,7 @@ struct parser {
 	uint32_t line;
 	const char *at;          /* the line, of n bytes */
 	size_t n;
-	const char *copy;        /* of the line, cut into: */
+	const char *copy;        /* a copy of the line, split into words */
 	char *words[WORDS_MAX];
 	size_t nwords;
 	bool failed;             /* ENOMEM */
@@ -61,7 +61,7 @@ static char *copy(struct parser *p, const char *bytes, size_t n)
 	return text;
 }
 
-/** The line as messages name it: "FILE:LINE". */
+/** The position of the line for messages: "FILE:LINE". */
 static const char *place_of(struct parser *p)
 {
 	char number[16];
@@ -91,7 +91,8 @@ static bool wrong(struct parser *p, const char *format, ...)
 	return false;
 }
 
-/** A word for a message, masked; "***" if the line has a secret, which may contain blanks. */
+/** A word for a message, masked; "***" if the line contains a secret, as secrets may contain
+    blanks. */
 static const char *quoted(struct parser *p, const char *word)
 {
 	struct strbuf plain = {0}, out = {0};
@@ -141,7 +142,7 @@ static struct audit_glob *make_glob(struct parser *p, const char *word)
 	char *text = room(p, 2 * strlen(plain) + 1);
 	for (const char *at = plain; text && *at; ++at) {
 		if (*at == '\\')
-			text[len++] = '\\';   /* a byte like any other */
+			text[len++] = '\\';   /* escape it, so that it is not special */
 		text[len++] = *at;
 		sets += *at == '[';
 	}
@@ -179,7 +180,7 @@ int64_t audit_day(const char *date, size_t n)
 	if (!strptime(text, "%Y-%m-%d", &tm))
 		return -1;
 	time_t seconds = timegm(&tm);
-	/* strptime(3) and timegm(3) accept fewer digits, and 30 February as a day of March. */
+	/* strptime(3) accepts fewer digits, and timegm(3) turns 30 February into a day of March. */
 	bool same = gmtime_r(&seconds, &tm)
 	            && strftime(again, sizeof(again), "%Y-%m-%d", &tm) && strcmp(text, again) == 0;
 	return same && seconds >= 0 ? seconds / 86400 : -1;
@@ -197,7 +198,7 @@ static bool parse_codes(struct parser *p, struct audit_row *row, char *word)
 	return true;
 }
 
-/** Parse the conditions of ignore and severity, beginning at word `from`. */
+/** Parse the conditions of ignore and severity, starting with word `from`. */
 static bool parse_conditions(struct parser *p, struct audit_row *row, size_t from)
 {
 	static const char *const keys[] = {"target", "type", "owner", "until"};

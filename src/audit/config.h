@@ -29,7 +29,7 @@ enum audit_verb { AUDIT_IGNORE, AUDIT_SEVERITY, AUDIT_REQUIRE };
 
 /** A pattern for a whole string; `*` and `?` also match slashes. */
 struct audit_glob {
-	const char *exact;       /* a pattern without wildcards; NULL: see below */
+	const char *exact;       /* the pattern, if it has no wildcards; else NULL */
 	struct glob glob;
 	struct glob_pool pool;
 };
@@ -38,18 +38,18 @@ struct audit_glob {
 struct audit_row {
 	enum audit_verb verb;
 	const char *file;
-	uint32_t line;           /* from 1 */
+	uint32_t line;           /* line number, from 1 */
 	const char *place;       /* "FILE:LINE" */
 	const char *text;        /* without a comment */
-	int64_t until;           /* the last day that it is in force, in days since 1970-01-01 */
+	int64_t until;           /* the last day on which it is valid, in days since 1970-01-01 */
 
-	/* ignore, severity: */
+	/* For ignore and severity: */
 	audit_set codes;
 	enum audit_severity severity;
 	struct audit_glob *target, *type, *owner;   /* NULL: any */
 
-	/* require: */
-	const char *path;        /* absolute, normal */
+	/* For require: */
+	const char *path;        /* absolute and normalized */
 	const char *options;
 	struct opt *opts;        /* `options`, read by opts_read() */
 	uint32_t nopts;
@@ -62,19 +62,19 @@ struct audit_problem {
 
 /** An ignored finding, and the row that ignores it. */
 struct audit_silenced {
-	struct audit_finding finding;    /* its strings are the report's */
+	struct audit_finding finding;    /* its strings belong to the report */
 	const struct audit_row *row;
 };
 
-/** Begins zeroed. */
+/** Initialize with zeros. */
 struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count, room;
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
-	size_t nproblems;                /* of all; at most AUDIT_PROBLEMS_MAX are stored */
-	audit_set off;            /* by audit_config_apply(): rules that are ignored
-	                                    everywhere */
-	struct audit_silenced *silenced; /* by audit_config_apply() */
+	size_t nproblems;                /* number of all problems; at most AUDIT_PROBLEMS_MAX
+	                                    are stored */
+	audit_set off;            /* rules ignored everywhere; set by audit_config_apply() */
+	struct audit_silenced *silenced; /* set by audit_config_apply() */
 	size_t nsilenced, silenced_room;
 	struct arena arena;
 };
@@ -83,7 +83,7 @@ void audit_config_destroy(struct audit_config *config);
 
 /** Parse a file, and append its statements.
     @file  The name, which is copied.
-    @return 0, also if there are problems; or -1.  Errors: ENOMEM. */
+    @return 0, even if there are problems; or -1.  Errors: ENOMEM. */
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len);
 
 /** Set the severities of findings, and move the ignored ones from a report to config->silenced.
@@ -106,7 +106,7 @@ int64_t audit_day(const char *date, size_t n);
 struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
-	const char *root;        /* the configuration's paths are below it */
+	const char *root;        /* paths of the configuration are below it */
 	const struct fstab_facts *facts;
 };
 

@@ -23,23 +23,22 @@
 #include "host/units.h"
 
 /* Who made each mount.
-
-   The plan has the owners of mounts that the system makes by itself.  Mounts of fstab lines,
+   The plan knows the owners of mounts that the system makes itself.  Mounts of fstab lines,
    including the copies that a bind makes, belong to the fstab; the root belongs to the initrd; the
    owner of any other mount is unknown. */
 
-/** All owners.  In findings a container is followed by its engine, "container:docker", a user by
-   name or ID, "user:1500".  Ends with NULL. */
+/** All owners.  In findings, an engine follows a container, as in "container:docker", and a name
+    or ID follows a user, as in "user:1500".  Ends with NULL. */
 extern const char *const audit_owners[];
 
-/** The owner of audit_owners[] without engine or user; NULL: unknown. */
+/** The word of audit_owners[] that an owner starts with; NULL: unknown. */
 const char *audit_owner_name(const char *owner);
 
-/** Whether an owner has this name, with any engine. */
+/** Whether an owner starts with this word of audit_owners[]. */
 bool audit_is_owner(const char *owner, const char *name);
 
-/** Whether an ordinary user made the mounts of this owner: by hand, in a session or through udisks.
-    A user can make any number of mounts with any names. */
+/** Whether an owner is an ordinary user, who made the mounts by hand, in a session or through
+    udisks.  A user can make any number of mounts with any names. */
 bool audit_is_users(const char *owner);
 
 /** Set the owners of a plan's mounts, and the fstab line of each mount.
@@ -57,7 +56,7 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 /** The type of /etc/mtab, and its faults. */
 struct audit_mtab {
 	enum host_mtab_kind kind;
-	size_t wrong, gone, missing, unreadable;   /* numbers of lines; missing: of mounts without a
+	size_t wrong, gone, missing, unreadable;   /* numbers of lines; missing: mounts without a
 	                                              line */
 };
 
@@ -65,23 +64,25 @@ struct audit_live {
 	const struct discovery *d;
 	const char *root;                  /* ROOT, as in struct fstab_input */
 	const struct fstab_facts *facts;
-	const struct fstab_file *file;      /* of the fstab */
-	const struct fstab_plan *plan;     /* with its owners: audit_own() */
+	const struct fstab_file *file;      /* the parsed fstab */
+	const struct fstab_plan *plan;     /* with owners: audit_own() */
 	const struct fstab_match *match;   /* lines matched with the plan */
 	const struct host_units *units;    /* NULL: not known */
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
 	long mount_max;                    /* fs.mount-max; -1: not known */
-	long uptime;                       /* in seconds; -1: not known, or long */
+	long uptime;                       /* in seconds; -1: unknown, or long */
 
-	/* audit_units() and audit_host(): */
-	bool fstab_seen;                   /* the file is /etc/fstab, with known mode and owner: */
+	/* For audit_units() and audit_host(): */
+	bool fstab_seen;                   /* the file is /etc/fstab and its mode and owner,
+	                                      below, are known */
 	unsigned fstab_mode, fstab_uid;
 	struct audit_mtab mtab;
-	const struct host_errors_list *errors;   /* of the mounts of the plan's lines */
+	const struct host_errors_list *errors;   /* errors of the file systems of the plan's
+	                                            lines */
 	const char *cmdline;               /* of the kernel; NULL: not known */
 	const char *crypttab;              /* its text; NULL: it does not exist */
-	const char *crypttab_name;         /* for people */
+	const char *crypttab_name;         /* name for messages */
 	bool crypttab_unknown;             /* it may exist, but could not be read */
 };
 
@@ -89,7 +90,7 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report);
 int audit_units(const struct audit_live *in, struct audit_report *report);
 int audit_host(const struct audit_live *in, struct audit_report *report);
 
-/** @report  From audit_fstab() for these lines. */
+/** @report  Of audit_fstab() for the same lines. */
 int audit_drift(const struct audit_live *in, struct audit_report *report);
 
 int audit_holders(const struct host_holder *holders, size_t n, struct audit_report *report);

@@ -5,14 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-/** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
-    no line: a comment of the line can ignore findings.
-    @return whether there was memory. */
+/** Set the line number of every mount on the mount point of a line, even if the mount is hidden or
+    belongs to no line, so that the line's comment can ignore findings.
+    @return false: ENOMEM. */
 static bool number_targets(struct fstab_plan *plan, const struct fstab_file *file)
 {
 	struct pathmap by_target = {0};
 	bool failed = false;
-	/* The first of a mount point is found. */
+	/* Backwards, so that the first line of a mount point is found. */
 	for (uint32_t i = (uint32_t)file->count; i-- > 0 && !failed;) {
 		/* A damaged line may still have a mount point. */
 		const struct fstab_entry *line = &file->entries[i];

@@ -40,7 +40,7 @@ static uint32_t find(const struct discovery *d, const char *path, uint32_t *abov
 	return found;
 }
 
-/** The location of a finding about a row. */
+/** The subject of a finding about a row. */
 static struct audit_finding at_row(const struct audit_row *row, const struct mount *m)
 {
 	return (struct audit_finding){.file = row->file, .line = row->line, .target = row->path,
@@ -74,7 +74,8 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 	             "not a mount point, as the configuration requires");
 }
 
-/** The propagation that a required option names, an enum mount_propagation; -1: none. */
+/** The propagation that a required option names, an enum mount_propagation; -1: not a
+    propagation. */
 static int propagation_of(const char *option, size_t n)
 {
 	static const struct {
@@ -96,7 +97,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 {
 	const struct vfs_option *flag = vfs_option(option, n);
 	struct vfs_flags flags;
-	/* A file system that rejects writes after an error is not rw. */
+	/* A file system that rejects writes after an error does not count as rw. */
 	if (word_is(option, n, "rw") && shown_fault(m) != SHOWN_NO_FAULT)
 		return false;
 	if (flag) {
@@ -130,7 +131,7 @@ static void check_options(struct audit_report *report, const struct audit_row *r
 		    || has(m, o->text, o->n))
 			continue;
 		opt_add(&missing, o->text, o->n);
-		/* The mount may have another value: size=1g. */
+		/* Show the actual value, such as size=1g. */
 		if (o->value)
 			opt_add_named(&mounted, m->fs_opts, o->name);
 	}

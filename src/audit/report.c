@@ -47,8 +47,8 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 	return line && line <= report->nlines && audit_set_has(report->ignored[line - 1], code);
 }
 
-/** Copy a string, which may be NULL.  @mask  Without its secrets.
-    @return whether there was memory. */
+/** Copy a string; NULL is allowed.  @mask  Mask its secrets.
+    @return false: ENOMEM. */
 static bool keep(struct audit_report *report, const char **text, bool mask)
 {
 	struct strbuf masked = {0};
@@ -88,7 +88,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 	return 0;
 }
 
-/** Add a finding; the members of `at` are kept. */
+/** Add a finding.  The pointers in `at` are stored, not copied. */
 __attribute__((format(printf, 8, 0)))
 static void add(struct audit_report *report, struct audit_finding at, enum audit_code code,
                 unsigned level, const char *expected, const char *actual, const char *hint,
@@ -186,7 +186,7 @@ static int compare_findings(const void *a, const void *b)
 	const struct audit_finding *x = a, *y = b;
 	uint32_t xline = x->file ? 0 : x->line, yline = y->file ? 0 : y->line;
 	if (xline != yline)
-		return xline - 1 < yline - 1 ? -1 : 1;   /* 0 is the last */
+		return xline - 1 < yline - 1 ? -1 : 1;   /* line 0 is last */
 	int order = xline ? 0 : strcmp(x->target, y->target);
 	if (order == 0 && x->code != y->code)
 		return x->code < y->code ? -1 : 1;
@@ -211,7 +211,7 @@ static size_t text_bytes(const struct audit_finding *f)
 	return bytes;
 }
 
-/** Whether a mount point is at or below one of some paths; true if there are none. */
+/** Whether a mount point is at or below one of some paths; true if there are no paths. */
 static bool is_below(const char *target, char *const *paths, size_t npaths)
 {
 	bool found = npaths == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of rules, and what the rules about an fstab look up: entries by mount point, files. */
+/* The table of rules; lookups for rules about an fstab: entries by mount point, types of files. */
 #include "audit/audit_impl.h"
 
 #include "base/words.h"

@@ -145,14 +145,14 @@ enum audit_code {
 
 struct audit_rule {
 	const char *code;    /* "FSTAB-SYNTAX" */
-	enum audit_severity severity;   /* the highest that a finding has */
+	enum audit_severity severity;   /* highest severity of a finding */
 	unsigned flags;      /* enum audit_rule_flags */
-	const char *what;    /* one line */
+	const char *what;    /* description in one line */
 };
 
 extern const struct audit_rule audit_rules[AUDIT_CODES];
 
-/** A set of rules: the bit 1 << code of each. */
+/** A set of rules, as bits 1 << code. */
 typedef unsigned __int128 audit_set;
 _Static_assert(AUDIT_CODES <= 128, "a set of rules is one number");
 
@@ -173,40 +173,41 @@ static inline unsigned audit_set_count(audit_set set)
 	                  + __builtin_popcountll((uint64_t)(set >> 64)));
 }
 
-/** All rules with any of these flags; with 0 all rules. */
+/** All rules with any of these flags; with 0, all rules. */
 audit_set audit_set_of(unsigned flags);
 
-/** The code with this name of n bytes; -1: none. */
+/** The rule with this code, a name of n bytes; -1: none. */
 int audit_code(const char *name, size_t n);
 
-/** Add the codes that match a name of n bytes to a set; "DRIFT-*" matches a prefix, "*" all codes.
-    @return whether any matches. */
+/** Add the rules whose code matches a name of n bytes to a set; "DRIFT-*" matches a prefix, "*"
+    all.
+    @return whether any rule matches. */
 bool audit_codes(const char *name, size_t n, audit_set *set);
 
 /** "info", "warning", "critical". */
 const char *audit_severity_name(enum audit_severity severity);
 
-/** The age of a finding, by comparison with a baseline. */
+/** The age of a finding compared with a baseline. */
 enum audit_age { AUDIT_AGELESS /* unknown */, AUDIT_NEW, AUDIT_KNOWN };
 
-/** All strings are decoded bytes, without secrets. */
+/** A finding.  All strings are decoded bytes, without secrets. */
 struct audit_finding {
 	enum audit_code code;
 	enum audit_severity severity;
 	bool boot;               /* a risk for the boot */
-	const char *file;        /* of the line; NULL: the fstab */
-	uint32_t line;           /* from 1; 0: none */
+	const char *file;        /* the file that `line` refers to; NULL: the fstab */
+	uint32_t line;           /* line number, from 1; 0: none */
 	const char *target;      /* the mount point, or the source of a swap space; "": none */
 	const char *owner;       /* who made the mount, one of audit_owners[]; NULL: not a mount.
-	                            audit_is_users(): the finding is at most a warning */
+	                            If audit_is_users(), the severity is at most warning */
 	const char *fstype;      /* of the mount; NULL: not a mount */
-	const char *message;     /* what is wrong */
+	const char *message;     /* the problem */
 	const char *expected, *actual;   /* or NULL */
 	const char *hint;        /* the remedy; or NULL */
 	const char *refused; /* why the kernel refuses the mount of the line: "the line has ...";
 	                        or NULL */
-	const char *option;      /* the refused option as it is written; else NULL */
-	enum audit_age age;      /* audit_baseline_findings() */
+	const char *option;      /* the refused option as written; else NULL */
+	enum audit_age age;      /* set by audit_baseline_findings() */
 	bool left_out;           /* used within audit_report_bound() */
 };
 
@@ -214,33 +215,33 @@ struct audit_input {
 	const struct fstab_file *file;
 	const struct fstab_facts *facts;   /* NULL: none */
 
-	/** The live mounts: the kernel knows an option that a mount of the same type shows.
-	    NULL: unknown. */
+	/** The live mounts.  An option that a mount of the same type shows is known to the
+	    kernel. NULL: unknown. */
 	const struct discovery *live;
 
-	/** Whether only its owner can read the file. */
+	/** Only the owner of the file can read it. */
 	bool closed;
 
-	/** ROOT, as in the mount points of `live`; NULL: unknown. */
+	/** ROOT of the mount points in `live`; NULL: unknown. */
 	const char *root;
 
-	/** The audited system is not the one that runs, but that of a recorded table or another
-	    root: hints contain no command, which would show or change the wrong system. */
+	/** The audited system is not the running system, but a recorded table or another root:
+	    hints contain no commands, which would show or change the wrong system. */
 	bool elsewhere;
 };
 
-/** Begins zeroed. */
+/** Initialize with zeros. */
 struct audit_report {
-	struct audit_finding *findings;    /* by line, those without a line last */
+	struct audit_finding *findings;    /* sorted by line; findings without a line are last */
 	size_t count, room;
-	size_t of[AUDIT_CRITICAL + 1];        /* the number of each severity */
+	size_t of[AUDIT_CRITICAL + 1];        /* number of findings by severity */
 	size_t suppressed;                 /* findings ignored by comments in the fstab */
 	size_t silenced;                   /* findings ignored by the configuration */
-	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that were removed from the
-	                                        list, by severity: audit_report_bound() */
-	audit_set *ignored;         /* of each line, from 1: codes that its comment ignores */
+	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that
+	                                        audit_report_bound() removed, by severity */
+	audit_set *ignored;         /* by line, from 1: codes that its comment ignores */
 	size_t nlines;
-	audit_set not_checked;      /* rules for which some fact was not available */
+	audit_set not_checked;      /* rules for which a fact was unknown on some line */
 	bool failed;                       /* memory ran out: findings are missing */
 	bool elsewhere;                    /* as in struct audit_input */
 	struct arena arena;
@@ -253,12 +254,12 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report);
 
 void audit_report_destroy(struct audit_report *report);
 
-/** Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
-    instead.
+/** Add a finding; its strings are copied.  If a comment ignores it, only `suppressed` is
+    incremented.
     @return 0, or -1 (ENOMEM); then `failed` is set. */
 int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
-/** Mark a rule as not checked everywhere. */
+/** Mark a rule as not checked for all lines. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);
 
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
@@ -268,14 +269,15 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 void audit_report_keep(struct audit_report *report, audit_set rules, char *const *paths,
                        size_t npaths);
 
-/** The number of findings of users' mounts that a report keeps, and the bytes of their texts. */
+/** How many findings of users' mounts a report keeps, and how many bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
-/** Limit the findings of users' mounts, so that many mounts with long names cannot crowd out those
-    of the system in any format.  The most severe findings are kept; among equals the first. */
+/** Limit the findings of users' mounts, so that many mounts with long names cannot crowd out
+    those of the system in any format.  The most severe findings are kept; of the same severity,
+    the first. */
 void audit_report_bound(struct audit_report *report);
 
-/** Sort findings by line and code, those without a line by target and code. */
+/** Sort findings by line and code; findings without a line by target and code. */
 void audit_report_sort(struct audit_report *report);
 
 /** Whether the former text reproduces a live mount, but the new text does not. */
@@ -284,8 +286,8 @@ typedef bool audit_lost_fn(void *arg, const char *path);
 /**
  * Add the risks that follow from a comparison with the former text to a report:
  *
- * - FSTAB-LOST: a device, server or directory was mounted, and the new text does not mount it; for
- *   mount points of the system (fstab_is_system()), and for others if `lost` says so;
+ * - FSTAB-LOST: the new text no longer mounts a device, server or directory on a mount point of
+ *   the system (fstab_is_system()), or on another mount point for which `lost` returns true;
  * - FSTAB-NOFAIL: a mount was optional, and boot now needs it.
  *
  * Linear.
@@ -297,7 +299,7 @@ typedef bool audit_lost_fn(void *arg, const char *path);
 int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
                   struct audit_report *report, audit_lost_fn *lost, void *arg);
 
-/** Clear `boot` of the findings that `old` has as well, by code and target.
+/** Clear `boot` in the findings that `old` also has, by code and target.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report);
 

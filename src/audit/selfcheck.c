@@ -96,8 +96,7 @@ static void checked_destroy(struct checked *checked)
 	errno = error;
 }
 
-/** Compare the mounts of a text with the live mounts; a line that the kernel refuses mounts
-    nothing.
+/** Compare the mounts of a text with the live mounts.  Lines that the kernel refuses mount nothing.
     @return 0, or -1. */
 static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct checked *checked, struct reproduction *got)
@@ -131,13 +130,13 @@ out:;
 	return rc;
 }
 
-/** Which mounts the old and the new text reproduce. */
+/** The mounts that the old and the new text reproduce. */
 struct lost {
 	struct selfcheck *check;
 	const struct selfcheck_input *in;
 	struct checked *old;
 	const struct reproduction *new_got;
-	struct map64 same[2];    /* hash of a target -> its item, of old and new */
+	struct map64 same[2];    /* hash of a target -> its item, for old and new */
 	bool read, failed;       /* ENOMEM */
 };
 
@@ -152,8 +151,8 @@ static void note_same(struct lost *lost, struct map64 *same, const struct reprod
 	}
 }
 
-/** Whether the old text reproduces a mount, but the new text does not; the old text is compared on
-    the first call. */
+/** Whether the old text reproduces a mount that the new text does not.  The first call compares
+    the old text. */
 static bool is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;

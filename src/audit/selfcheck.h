@@ -18,21 +18,22 @@ struct selfcheck_input {
 	const char *new;
 	size_t len;
 	const struct fstab_input *live;
-	const struct fstab_match_input *match;   /* as in struct reproduce_input: has the plan */
-	bool missing_told; /* mounts without a line were reported already: no notes on these */
+	const struct fstab_match_input *match;   /* as in struct reproduce_input; has the plan */
+	bool missing_told; /* mounts without a line were already reported: no notes about them */
 };
 
-/** All texts are without secrets and line feeds, and not yet escaped for a terminal. */
+/** The result of a check.  All texts are without secrets and line feeds, and not yet escaped for
+    a terminal. */
 struct selfcheck {
-	bool same;               /* it reproduces all mounts and swap spaces */
+	bool same;               /* all mounts and swap spaces are reproduced */
 	const char *summary;     /* "reproduces 14 of 14 mounts, 1 cannot be expressed in fstab,
 	                            1 of 1 swap spaces" */
-	const char **notes;      /* a line each: mounts that it does not reproduce, and why;
+	const char **notes;      /* a line each: mounts that are not reproduced, and why;
 	                            additional mounts */
 	size_t nnotes;
-	const char *not_checked;    /* which rules could not be checked on every line; NULL: none */
-	const char **risks;      /* a line each, starting with a code: risks that the old text does
-	                            not have */
+	const char *not_checked;    /* rules not checked on every line; NULL: none */
+	const char **risks;      /* a line each, starting with a code: risks that the old text
+	                            does not have */
 	size_t nrisks;
 	bool failed;             /* memory ran out */
 	struct arena arena;

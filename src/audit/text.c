@@ -10,7 +10,7 @@
  *
  *     # getmnt: ignore=CODE,CODE reason
  *
- * Unknown codes are reported: their author believes that they are ignored.
+ * Unknown codes are reported, since their author expects them to work.
  */
 #include "audit/audit_impl.h"
 
@@ -89,7 +89,7 @@ static void read_comment(struct audit *audit, const struct tabline *line, audit_
 
 /* Lines. */
 
-/** Find the kind of file at a mount point now, and resolve its symlinks. */
+/** Find the type of file at a mount point now, and resolve its symlinks. */
 static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;

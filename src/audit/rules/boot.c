@@ -2,8 +2,8 @@
 /*
  * The kernel command line: root= and resume=, compared with the devices, the fstab and the mounts.
  *
- * Only names of devices are checked: "root=nfs:...", "ZFS=..." or "live:..." mean something to the
- * initial RAM disk alone, and are reported as not checked.
+ * Only names of devices are checked: "root=nfs:...", "ZFS=..." or "live:..." are for the initial
+ * RAM disk alone, and are reported as not checked.
  *
  * Source: kernel-parameters.txt; dracut.cmdline(7); initramfs-tools(7).
  */
@@ -21,12 +21,12 @@ bool audit_names_device(const char *source)
 		return false;
 	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
 		if (strncmp(source, fstab_tags[i].tag, strlen(fstab_tags[i].tag)) == 0)
-			return !strchr(source, '/');   /* PARTUUID=.../PARTNROFF=1 */
+			return !strchr(source, '/');   /* not PARTUUID=.../PARTNROFF=1 */
 	}
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
 }
 
-/** The value of the last parameter of a name; "" without a value; NULL: no such parameter. */
+/** The value of the last parameter with a name; "" without a value; NULL: no such parameter. */
 static const char *parameter(const struct audit_live *in, struct audit_report *report,
                              const char *name)
 {
@@ -40,7 +40,7 @@ static const char *parameter(const struct audit_live *in, struct audit_report *r
 			quoted ^= *at == '"';
 		size_t size = (size_t)(at - word);
 		if (word_is(word, size, "--"))
-			break;   /* the rest is for init */
+			break;   /* the rest are arguments of init */
 		if (size >= len && memcmp(word, name, len) == 0
 		    && (size == len || word[len] == '=')) {
 			found = word + len + (size > len);
@@ -83,7 +83,7 @@ static bool read_number(const char *text, struct fstab_device *device)
 	return device->numbered = true;
 }
 
-/** root= and the device that it names. */
+/** The value of root= and the device that it names, in words. */
 static const char *root_form(struct audit_report *report, const char *root,
                              const struct fstab_device *named)
 {
@@ -167,7 +167,8 @@ static void check_root(const struct audit_live *in, struct audit_report *report,
 		     "the kernel command line and the fstab name different roots");
 }
 
-/** A swap space in use on a disk, if the named device is neither in use nor in a line; or NULL. */
+/** A swap space in use on a disk, if the named device is neither used as swap nor named by a
+    line; or NULL. */
 static const char *other_swap(const struct audit_live *in, const struct fstab_device *named)
 {
 	const char *found = NULL;

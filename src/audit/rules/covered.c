@@ -14,7 +14,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
-	/* The owners that mount once at boot, and do not stack mounts on purpose. */
+	/* These owners mount once at boot, and do not stack mounts on purpose. */
 	if (line->target && (audit_is_owner(line->owner, "zfs")
 	                     || audit_is_owner(line->owner, "gpt-auto")
 	                     || (audit_is_owner(line->owner, "unit")
@@ -27,7 +27,7 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 	return true;
 }
 
-/** The part of a path below a directory, "" for the directory itself; NULL: not below. */
+/** The part of a path below a directory; "": the directory itself; NULL: not below. */
 static const char *below(const char *path, const char *dir)
 {
 	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
@@ -59,7 +59,7 @@ static int by_parent(const void *a, const void *b)
 	return strcmp(one->line->target, other->line->target);
 }
 
-/** Decide whether to look below the mount of a line. */
+/** Whether the directory covered by the mount of a line should be examined. */
 static bool is_covering(const struct discovery *d, const struct fstab_line *line,
                         struct audit_covered *under, bool *failed)
 {
@@ -123,7 +123,8 @@ void audit_covered_free(struct audit_covered *list, size_t n)
 	free(list);
 }
 
-/** Whether a mount covers its directory on purpose: it stores no data, or is a bind. */
+/** Whether a mount covers its directory on purpose: a bind, or a file system without stored
+    data. */
 static bool hides(const struct mount *m)
 {
 	unsigned flags = fstype_flags(m->fstype);

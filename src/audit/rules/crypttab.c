@@ -38,25 +38,25 @@ static const char known_options[] =
 struct crypttab {
 	const struct audit_live *in;
 	struct audit_report *report;
-	struct map64 needed;     /* names of mappings of fstab lines that the boot needs */
-	struct map64 names;      /* names of lines -> the first line */
-	struct map64 devices;    /* numbers of devices of lines -> the first line */
+	struct map64 needed;     /* names of mappings in fstab lines that boot needs */
+	struct map64 names;      /* name of a mapping -> the first line */
+	struct map64 devices;    /* device number -> the first line */
 };
 
-/** A line; the strings have the lifetime of the report. */
+/** A line of the crypttab; the strings have the lifetime of the report. */
 struct crypt {
 	const char *field[FIELDS];   /* NULL: missing */
-	struct opt *opts;            /* of the field OPTIONS */
+	struct opt *opts;            /* parsed field OPTIONS */
 	uint32_t nopts;
 	struct audit_finding at;
 	unsigned level;              /* severity if the mapping cannot be set up */
 	bool optional;               /* noauto or nofail */
 	bool again;                  /* an earlier line has the same name */
 	bool typo;                   /* an option is misspelled */
-	bool more;                   /* text follows the options */
+	bool more;                   /* text follows the field OPTIONS */
 };
 
-/** Read the options of a field.  @list  NULL: no options. */
+/** Parse the options of a field.  @list  NULL: no options. */
 static void read_options(struct crypttab *tab, const char *list, struct opt **opts, uint32_t *nopts)
 {
 	if (list && opts_read(list, opt_next, &tab->report->arena, opts, nopts) != 0)
@@ -177,7 +177,7 @@ static void check_type(struct crypttab *tab, const struct crypt *crypt,
 			     "its device has no LUKS header");
 }
 
-/** Report a device that another line also has: opening it a second time fails. */
+/** Report a device that another line also names: opening it a second time fails. */
 static void check_shared(struct crypttab *tab, const struct crypt *crypt,
                          const struct fstab_device *device)
 {
@@ -273,7 +273,8 @@ static void check_key(struct crypttab *tab, const struct crypt *crypt)
 	const char *key = crypt->field[KEY];
 	struct opt *opts;
 	uint32_t nopts = 0;
-	/* With a colon, the key is on another device; the field of a key script can be anything. */
+	/* With a colon, the key is on another device; with a key script, the field can have any
+	   content. */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
@@ -378,7 +379,7 @@ static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 	            && audit_look(tab->in->facts, "/etc/NIXOS") == FACT_MISSING;
 	if (count == 0 || (!similar && !late))
 		return true;
-	/* The initial RAM disk may open it. */
+	/* The initial RAM disk may open the mapping. */
 	unsigned level = nofail ? (similar && open ? AUDIT_WARNING : AUDIT_INFO)
 	                 : swap || !similar ? AUDIT_WARNING : AUDIT_CRITICAL | AUDIT_BOOT;
 	struct audit_finding at = {.file = tab->in->crypttab_name, .target = name,

@@ -30,7 +30,7 @@ static bool is_missing(const struct drift *drift, const struct fstab_entry *line
 	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
-/** Record the lines whose source has already been reported as missing or misspelled. */
+/** Record the lines whose source was already reported as missing or misspelled. */
 static void note_causes(struct drift *drift)
 {
 	const struct fstab_file *file = drift->in->file;
@@ -62,7 +62,7 @@ static void extend_cause(struct drift *drift, struct audit_finding *cause, bool 
 	}
 }
 
-/** Whether a damaged line has the mount point of a mount: fixing the line may be the remedy. */
+/** Whether a mount has the mount point of a damaged line: fixing the line may be the remedy. */
 static bool is_of_damaged(const struct drift *drift, const struct fstab_line *live)
 {
 	return live->of && drift->in->file->entries[live->of - 1].line->kind == TABLINE_DAMAGED;
@@ -79,8 +79,9 @@ static bool is_lost(const struct drift *drift, const struct fstab_line *live)
 	       && tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_DELETED);
 }
 
-/** Whether the source and type of a line cannot be compared with the mount: a FUSE helper chooses
-    both, ceph shows addresses instead of names, and the initrd chose a layered or NFS root. */
+/** Whether the source and type of a line cannot be compared with the mount: a FUSE helper
+    chooses both, ceph shows addresses instead of names, and the initrd chooses a layered or NFS
+    root. */
 static bool is_of_server(const struct fstab_entry *line, const struct fstab_line *live)
 {
 	const char *fstype = live->mount && live->mount->fstype ? live->mount->fstype : "";
@@ -91,8 +92,8 @@ static bool is_of_server(const struct fstab_entry *line, const struct fstab_line
 	                    || fstype_flags(fstype) & FST_NET));
 }
 
-/** If units are unknown: whether a mount or swap space may belong to udisks, or to a unit that many
-    systems have. */
+/** If units are unknown: whether a mount or swap space may belong to udisks, or to a common
+    unit. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -136,7 +137,7 @@ static bool wants_line(struct drift *drift, const struct fstab_line *live, bool 
 {
 	if ((!drift->any && !is_forgotten(drift, live)) || may_be_units(drift, live))
 		return false;
-	/* No line can mount what is on zram, which is set up at boot. */
+	/* Data on zram is lost at shutdown, so no line can mount it. */
 	const char *source = live->mount ? live->mount->source : NULL;
 	bool zram = source && strncmp(source, "/dev/zram", 9) == 0;
 	return can ? !is_locked(drift, live) : live->unnamed && !zram;
@@ -158,7 +159,8 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 /** Check a mount or swap space without a line, if fstab can express it. */
 static void check_without_line(struct drift *drift, const struct fstab_line *live)
 {
-	/* If the fstab has no line at all, another program mounts, such as a container engine. */
+	/* If the fstab has no line at all, another program, such as a container engine, makes
+	   the mounts. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
@@ -169,13 +171,14 @@ static void check_without_line(struct drift *drift, const struct fstab_line *liv
 			                  "known");
 }
 
-/** Whether systemd makes no mount of a line of this mount point. */
+/** Whether systemd ignores lines of this mount point. */
 static bool is_skipped(const struct drift *drift, const char *target)
 {
 	return fstab_is_skipped(target) && audit_has_systemd(drift->in->facts);
 }
 
-/** Check a mount or swap space that cannot be expressed in fstab.  @why  From the plan; or NULL. */
+/** Check a mount or swap space that cannot be expressed in fstab.  @why  The plan's reason; or
+    NULL. */
 static void check_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
 	const char *name = drift_live_name(drift, live, NULL);
@@ -204,7 +207,7 @@ static void check_inexpressible(struct drift *drift, const struct fstab_line *li
 			                     "%s", why ? why : "?");
 }
 
-/** Check a line whose mount has names that its server chose. */
+/** Check a line whose server chose the names of the mount. */
 static void check_served(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
@@ -275,12 +278,12 @@ static void check_difference(struct drift *drift, const struct fstab_difference 
 	}
 }
 
-/** Check a line without a matching mount, if its mount point has another mount. */
+/** Check a line without a matching mount if its mount point has another mount. */
 static void check_other(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
 	const char *fstype = line->fstype;
-	/* The system itself makes the mount that the line describes. */
+	/* An automount trigger, or the mount that the line describes, made by the system itself. */
 	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
 	             || is_of_server(line, live);
@@ -288,7 +291,7 @@ static void check_other(struct drift *drift, const struct fstab_entry *line,
 		drift_check_unknown(drift, line, live);
 	const char *hint = is_skipped(drift, live->target)
 		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
-	/* A mount of an unknown owner on top of the line's mount is reported by itself. */
+	/* A mount of unknown owner on top of the line's mount is reported separately. */
 	if (!idle && !alike && live->fate == FSTAB_OWN && !line->bind)
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,
@@ -342,7 +345,8 @@ static void index_all(struct drift *drift)
 		report->failed |= of && of->mount
 		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
 	}
-	/* The uppermost of a mount point comes first in the plan, and is found first. */
+	/* Backwards, so that the topmost mount of a mount point, which is first in the plan, is
+	   found. */
 	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0 && !report->failed;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)

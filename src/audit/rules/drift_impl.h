@@ -3,7 +3,7 @@
  * Shared by the files of the drift rules.
  *
  *     drift.c         the flow; lines without a mount, mounts without a line
- *     drift_line.c    a line and its mount compared: source, options, read-only
+ *     drift_line.c    comparing a line and its mount: source, options, read-only
  *     rbind.c         copies of mounts that an rbind lacks
  *     drift_report.c  findings about a line and a mount, and their names
  */
@@ -15,14 +15,15 @@
 struct drift {
 	const struct audit_live *in;
 	struct audit_report *report;
-	struct pathmap by_target;   /* mount point -> the uppermost plan line there */
-	struct map64 lined;       /* mount -> the index of its line */
-	struct map64 flipped;     /* superblock -> the line whose finding reports it as read-only */
-	struct map64 named;       /* devices with a mounted subvolume that a line names */
-	bool *reported;           /* for each line: its mount has been checked */
-	size_t *cause;            /* for each line: the number, from 1, of the finding that its
-	                             source is missing; 0: none */
-	bool any;                 /* the fstab has a line of a mount or swap space */
+	struct pathmap by_target;   /* mount point -> the line of its topmost mount in the plan */
+	struct map64 lined;       /* mount -> index of its line */
+	struct map64 flipped;     /* superblock -> the line whose finding reports that it is
+	                             read-only */
+	struct map64 named;       /* devices of which a line names a mounted subvolume */
+	bool *reported;           /* by line: its mount has been checked */
+	size_t *cause;            /* by line: number of the finding, from 1, that its source is
+	                             missing; 0: none */
+	bool any;                 /* the fstab has a line for a mount or swap space */
 	bool of_disk;             /* the root is on a disk */
 	signed char container;    /* audit_is_contained() */
 };
@@ -34,36 +35,36 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** The texts of fstab_name_line() and fstab_name_live(), for a message. */
+/** fstab_name_line() and fstab_name_live(), as strings for a message. */
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live);
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
                             const struct fstab_entry *line);
 
-/** Whether a source names the device that is mounted. */
+/** Whether a source names the mounted device. */
 bool drift_same_device(const struct drift *drift, const char *source,
                        const struct fstab_line *live);
 
-/** Record the devices with a mounted subvolume that a line names. */
+/** Record the devices of which a line names a mounted subvolume. */
 void drift_note_named(struct drift *drift);
 
-/** Whether a line without a subvolume may refer to the default subvolume, which is unknown: not if
-    another line names a subvolume of the file system. */
+/** Whether a line without a subvolume may refer to the default subvolume, which is unknown.
+    False if another line names a subvolume of the file system. */
 bool drift_may_be_default(const struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
 /** The kind of difference between a line's source and the mounted source. */
 enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
-/** Report that another source or type is mounted than the line names. */
+/** Report that the mounted source or type differs from the line. */
 void drift_report_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live, enum drift_source kind);
 
-/** The uppermost mount on a mount point, which is not hidden; or NULL. */
+/** The topmost mount on a mount point, unless it is hidden; or NULL. */
 const struct fstab_line *drift_live_at(const struct drift *drift, const char *target);
 
-/** Report a mount with other options than its line.
-    @differ  The options that differ, as the mount has them. */
+/** Report a mount whose options differ from its line.
+    @differ  The differing options, as the mount has them. */
 void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ);
 
@@ -80,10 +81,10 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 
-/** Report each recursive bind and each mount that the bind should have copied but did not: a mount
-    that is older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is
-    reported.
-    @return whether there was memory. */
+/** Report each mount that a recursive bind should have copied but did not, and the bind: mounts
+    that can be bound and, by their unique IDs, are older than the bind.  Without unique IDs,
+    nothing is reported.
+    @return false: ENOMEM. */
 bool drift_find_left_out(struct drift *drift);
 
 #endif

@@ -69,8 +69,8 @@ void drift_report_source(struct drift *drift, const struct fstab_entry *line,
 		       "shows the line of the mount", "%s", kinds[kind].message);
 }
 
-/** Whether the root is a subvolume that its line does not name, but the kernel command line or the
-    default of the file system. */
+/** Whether the line of the root does not name its subvolume, because the kernel command line
+    does or it is the default of the file system. */
 static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 {
 	size_t n;
@@ -81,7 +81,7 @@ static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
 }
 
-/** A hint to remount: the text before the command, the command, the text after it.
+/** A hint to remount, with text before and after the command.
     @options  "remount,rw", or "remount". */
 static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
                                 const char *before, const char *options, const char *after)
@@ -176,7 +176,8 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
 	drift->report->failed |= first == MAP64_NONE;
 	if (first != line->number)
-		drift->reported[line->number - 1] = true;   /* by another mount of it */
+		drift->reported[line->number - 1] = true;   /* for another mount of the file
+		                                               system */
 	else
 		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, "rw",
 			     emergency ? "rw,emergency_ro" : "ro",
@@ -216,14 +217,14 @@ static void check_priority(struct drift *drift, const struct fstab_entry *line,
 			     "its priority is not that of the line");
 }
 
-/** Whether this is the first line that mounts its file system: all mounts share its options. */
+/** Whether this line is the first to mount its file system: all mounts share its options. */
 static bool is_first_of(const struct drift *drift, const struct fstab_entry *line,
                         const struct mount *m)
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct fstab_entry *before = &drift->in->file->entries[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		if (fstab_is_entry(before) && !other)   /* which the line does not name */
+		if (fstab_is_entry(before) && !other)   /* the line does not name it */
 			other = drift_live_at(drift, before->target);
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
 		    && !before->bind)
@@ -279,7 +280,7 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 	drift_check_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
-	/* The options of a layered root are not those of its line. */
+	/* Options of a layered root do not come from its line. */
 	bool same = m && (line->bind || shown_type(fstype, m->fstype));
 	if (!same || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)

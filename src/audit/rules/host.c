@@ -66,14 +66,14 @@ static const char shut_down[] = "the file system shut down after an error: reads
 static const char remount[] =
 	"check the kernel log and the device; unmount it, run fsck, mount it again";
 
-/** Errors of a superblock that the options of its mounts show. */
+/** Errors of a superblock, as the options of its mounts show them. */
 enum {
 	FLIP_READONLY = 1, FLIP_EMERGENCY = 2, FLIP_SHUTDOWN = 4,
-	FLIP_INTENDED = 8,          /* a mount is read-only, so the superblock may be, too */
+	FLIP_INTENDED = 8,          /* a mount is read-only, so the superblock may be as well */
 	FLIP_REPORTED = 16,
 };
 
-/** The errors shown by the options of a mount: FLIP_*; 0: none. */
+/** The errors that the options of a mount show: FLIP_*; 0: none. */
 static unsigned flip_of(const struct fstab_line *line)
 {
 	const struct mount *m = line->mount;
@@ -121,7 +121,7 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 		if (f->code == DRIFT_READONLY)
 			report->failed |= pathmap_add(reported, f->target, f->code) != 0;
 	}
-	/* Of both codes, FS-ERRORS is found. */
+	/* Later entries win: FS-ERRORS takes precedence. */
 	for (size_t i = 0; i < in->errors->count; ++i) {
 		const char *target = in->plan->lines[in->errors->list[i].of].target;
 		report->failed |= pathmap_add(reported, target, FS_ERRORS) != 0;
@@ -183,7 +183,7 @@ static void check_errors(const struct audit_live *in, struct audit_report *repor
 				     "replace replaces it",
 				     "devices of the file system are missing");
 		else if (strcmp(at.fstype, "btrfs") == 0)
-			/* btrfs counts since the device was created or the counts were reset. */
+			/* Since the device was created or the counters were reset. */
 			audit_add_at(report, &at, FS_ERRORS, AUDIT_WARNING, "none", count,
 				     "btrfs scrub start; once repaired, btrfs device stats -z",
 				     "devices of the file system report errors");

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/** Whether a raw field has a backslash that starts no escape. */
+/** Whether a raw field has a backslash that does not start an escape. */
 static bool has_stray_backslash(const struct tabline_field *field)
 {
 	for (size_t i = 0; field->raw && i < field->n; ++i) {
@@ -24,7 +24,7 @@ static bool has_stray_backslash(const struct tabline_field *field)
 	return false;
 }
 
-/** Check invisible bytes: control characters and line ends of other systems. */
+/** Check invisible bytes: control characters and foreign line ends. */
 static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -38,7 +38,7 @@ static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 			       "remove them; cat -A shows them",
 			       "it contains control characters, which are read as part of a name "
 			       "or an option");
-	/* getmntent(3) removes only the LF; reported once for a file. */
+	/* getmntent(3) removes only the LF.  Report a CR once for each file. */
 	if (last || (cr && !audit->cr))
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
 			       last ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING, "LF", "CR LF",
@@ -58,7 +58,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	        {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
 	};
 	for (size_t i = 0; text && i < n; ++i) {
-		/* All others have another first byte. */
+		/* All other blanks have another first byte. */
 		for (size_t k = 0;
 		     (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
 			*len = strlen(blanks[k][0]);
@@ -83,7 +83,7 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 		found = find_blank(entry->opts[i].name, entry->opts[i].nname, &name, &len);
 	if (!found)
 		return false;
-	/* "UUID=x /d": the text after the character was intended as the mount point. */
+	/* "UUID=x /d": the text after the character was probably the mount point. */
 	struct fstab_entry intended = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
@@ -194,7 +194,8 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 				       audit_format(audit->report, "%d", pass), "use 0",
 				       "%s cannot be checked by fsck(8)", what);
 	}
-	/* Installers write 1: Debian's for the ESP, Ubuntu's for all; systemd treats it as 2. */
+	/* Installers write 1: Debian's for the ESP, Ubuntu's for all file systems.  systemd
+	   treats it as 2. */
 	const struct fstab_entry *first_root = audit_at(audit, "/");
 	if (!root && pass == 1 && entry->type & FST_FSCK && !entry->noauto
 	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->type & FST_FSCK

@@ -2,8 +2,8 @@
 /*
  * Broken mounts, independent of the fstab; processes that keep an unmounted file system busy.
  *
- * Mounts of other owners (the system, sessions, containers: those that a plan leaves out) are
- * counted in one finding of each kind, with severity info.
+ * Mounts of other owners (the system, sessions, containers), which a plan leaves out, are counted
+ * in one info finding of each kind.
  */
 #include "audit/audit_impl.h"
 
@@ -20,7 +20,7 @@ enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
 
 /** The same file system mounted on top of itself. */
 struct stack {
-	uint32_t node;           /* the first hidden one */
+	uint32_t node;           /* the first hidden mount */
 	const char *target;
 	const struct fstab_line *line;
 	const struct mount *over;
@@ -30,7 +30,7 @@ struct stack {
 struct mounts_audit {
 	const struct audit_live *in;
 	struct audit_report *report;
-	struct map64 by_mount;   /* address of a mount -> its line of the plan */
+	struct map64 by_mount;   /* address of a mount -> its line in the plan */
 	struct map64 dead;       /* superblocks already reported */
 	struct map64 stacked;    /* hash of a mount point and its file system -> index of stacks */
 	struct stack *stacks;
@@ -38,7 +38,7 @@ struct mounts_audit {
 	size_t others_deleted, others_hidden, others_dead;
 };
 
-/** The plan's line of a mount, or NULL. */
+/** The line of a mount in the plan, or NULL. */
 static const struct fstab_line *line_of(const struct mounts_audit *mounts,
                                         const struct mount *mount)
 {
@@ -52,7 +52,8 @@ static bool same(const char *a, const char *b)
 }
 
 /** The subject of a finding about a mount.
-    @over  The mount that covers it, or NULL: an ignore comment on its fstab line also applies. */
+    @over  The mount that covers it; or NULL.  An ignore comment on the line of that mount also
+    applies. */
 static struct audit_finding about(const struct mounts_audit *mounts, enum audit_code code,
                                   const char *target, const struct fstab_line *line,
                                   const struct mount *over)
@@ -121,7 +122,7 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 		bool other = (m->vfs_opts && over->vfs_opts
 		              && strcmp(m->vfs_opts, over->vfs_opts) != 0)
 		             || (by && by->of && by->of != line->of);
-		/* Other flags, or a line, are intended; containers mount /dev/shm twice. */
+		/* Other flags or a line show intent; containers mount /dev/shm twice. */
 		if (!other && strcmp(target, "/dev/shm") != 0)
 			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
 		return;
@@ -136,7 +137,7 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 		     over && over->fstype ? over->fstype : "?", name ? name : "?");
 }
 
-/** Report a mount that does not answer, or only with errors; each superblock once. */
+/** Report a mount that does not respond, or only with errors; once for each superblock. */
 static void check_dead(struct mounts_audit *mounts, uint32_t node, const char *target,
                        const struct fstab_line *line)
 {

@@ -32,7 +32,7 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 	}
 }
 
-/** Find a similar option among those of a type; NULL: among the general ones. */
+/** Find a similar option among the options of a type; NULL: the general options. */
 static void nearest_option(const char *fstype, const char *word, size_t n, unsigned *best,
                            const char **found, size_t *nfound)
 {
@@ -43,11 +43,12 @@ static void nearest_option(const char *fstype, const char *word, size_t n, unsig
 
 /** The option that was probably intended by a misspelled word; or NULL.
     @complete  All options of the type are known.
-    @none      The type is "none", as binds have it. */
+    @none      The type is "none", as for binds. */
 static const char *near_miss(struct audit *audit, const char *fstype, const char *word, size_t n,
                              bool complete, bool none, size_t *nfound)
 {
-	/* The general options that resemble no file system option, not even an unlisted one. */
+	/* General options that do not resemble an option of any file system, even an unlisted
+	   one. */
 	static const char distinct_options[] =
 	        "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 	const char *found = NULL;
@@ -72,8 +73,8 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	return found;
 }
 
-/** Whether a live mount of the type shows an option of len bytes, or an option with this name: then
-    the kernel knows it.  Most files have no unknown option. */
+/** Whether a live mount of the type shows an option of len bytes, or an option with this name:
+    then the kernel knows it. */
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
 	const struct discovery *d = audit->in->live;
@@ -222,7 +223,7 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 }
 
 /** Report two options that contradict each other.
-    @wins  The one that counts; NULL: the last. */
+    @wins  The option in effect; NULL: the last. */
 static void check_conflict(struct audit *audit, const struct fstab_entry *entry, const char *option,
                            const char *other, const char *wins)
 {
@@ -236,8 +237,8 @@ static void check_conflict(struct audit *audit, const struct fstab_entry *entry,
 		       option, wins ? wins : "the last");
 }
 
-/** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime the kernel takes the
-    strongest; atime and others only take one of them back. */
+/** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime, the kernel uses
+    the strongest; options such as atime only cancel one of them. */
 static void check_flag(struct audit *audit, const struct fstab_entry *entry,
                        const struct vfs_option *mine)
 {

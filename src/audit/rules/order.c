@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the entries: those that need others.
+ * The order of entries that need other entries.
  */
 #include "audit/audit_impl.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The source of a bind or image with symlinks followed, as far as they exist: the source may
-    appear only with the mount of another line.  NULL: unknown. */
+/** The source of a bind or image with its existing symlinks followed, since the source may
+    appear only when another line is mounted.  NULL: unknown. */
 static const char *real_source(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -48,7 +48,7 @@ void audit_order_make(struct audit *audit)
 	audit->norder_findings = count < 0 ? 0 : (size_t)count;
 }
 
-/** The order findings of an entry; entries must be checked in their order. */
+/** The order findings of an entry.  Call for the entries in their order. */
 static const struct order_finding *findings_of(struct audit *audit, const struct fstab_entry *entry,
                                                size_t *count)
 {
@@ -63,7 +63,7 @@ static const struct order_finding *findings_of(struct audit *audit, const struct
 	return *count ? audit->order_findings + audit->order_at : NULL;
 }
 
-/** The first finding with a fault, preferably of another kind than ORDER_PARENT; NULL: none. */
+/** The first finding with a fault, preferably not of kind ORDER_PARENT; NULL: none. */
 static const struct order_finding *find_fault(const struct order_finding *findings, size_t count,
                                               enum order_fault fault)
 {
@@ -75,7 +75,7 @@ static const struct order_finding *find_fault(const struct order_finding *findin
 	return found;
 }
 
-/** The part of a line that needs another line, as text. */
+/** The part of a line that needs another line, in words. */
 static const char *what_needs(enum order_kind kind)
 {
 	static const char *const words[ORDER_KINDS] = {
@@ -92,7 +92,8 @@ static const char *what_needs(enum order_kind kind)
 	return words[kind];
 }
 
-/** Report a line that mount -a mounts too early; systemd orders by path, as far as it knows it. */
+/** Report a line that mount -a mounts too early.  systemd orders lines by the paths that it
+    knows. */
 static void report_late(struct audit *audit, const struct fstab_entry *entry,
                         const struct order_finding *late, const struct fstab_entry *other)
 {
@@ -125,7 +126,7 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 		                             other->path, number), who);
 }
 
-/** Whether systemd sees this need of a line once the line has _netdev.
+/** Whether systemd knows a dependency of a line if the line has _netdev.
     Source: mount_add_mount_dependencies() of systemd 252. */
 static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 {
@@ -133,9 +134,9 @@ static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 	       && (kind != ORDER_SOURCE || fstab_entry_value(entry, "loop"));
 }
 
-/** The options that a line lacks so that systemd mounts it after all that it needs for the same
-    reason as it needs another, as they are written in an fstab.
-    @options  To begin with, or "". */
+/** The options that make systemd mount a line after all lines that it needs for the same reason, as
+    written in an fstab.
+    @options  Options to start with, or "". */
 static const char *lacking_options(struct audit *audit, const struct fstab_entry *entry,
                                    const struct order_finding *finding, const char *options)
 {
@@ -161,13 +162,13 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 	return audit_keep(audit->report, &text);
 }
 
-/** Report a line that systemd mounts before the network, and that needs the network. */
+/** Report a line that needs the network, but that systemd mounts before the network. */
 static void report_network(struct audit *audit, const struct fstab_entry *entry,
                            const struct order_finding *finding, const struct fstab_entry *other)
 {
 	unsigned flags = audit->order.flags[finding->line];
-	/* systemd starts each automount unit before local-fs.target, and before that what is
-	   mounted above its mount point. */
+	/* systemd starts an automount unit before local-fs.target, and the mounts above its
+	   mount point before that. */
 	if (flags & ORDER_IS_AUTOMOUNT && finding->kind == ORDER_PARENT) {
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, "no automount", NULL,
 			       audit_format(audit->report, "remove x-systemd.automount%s, or use a "
@@ -242,7 +243,7 @@ static void report_fault(struct audit *audit, const struct fstab_entry *entry,
 		break;
 	case ORDER_NOAUTO:
 	case ORDER_OPTIONAL:
-		break;   /* audit_needs_optional() */
+		break;   /* see audit_needs_optional() */
 	}
 }
 
@@ -251,8 +252,8 @@ static bool is_late_source(const struct order_finding *finding)
 	return finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
 }
 
-/** Whether systemd sees the need of a branch that is the whole source, from the source.  Lines that
-    are late are reported once anyway. */
+/** Whether systemd knows the dependency on a branch because the branch is the whole source.  A
+    line that is too late is reported anyway. */
 static bool is_source_too(const struct order_finding *findings, size_t count,
                           const struct order_finding *branch)
 {
@@ -270,7 +271,7 @@ void audit_order(struct audit *audit, const struct fstab_entry *entry)
 	size_t count;
 	const struct order_finding *findings = findings_of(audit, entry, &count), *source = NULL;
 	const struct order_finding *cycle = find_fault(findings, count, ORDER_CYCLE);
-	/* Of several sources one is enough, preferably one that systemd does not see. */
+	/* One of several dependencies is enough, preferably one unknown to systemd. */
 	for (size_t i = 0; i < count; ++i) {
 		if (is_late_source(&findings[i])
 		    && (!source || order_is_known(source->kind) > order_is_known(findings[i].kind)))

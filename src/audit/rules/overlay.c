@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Overlays: their options; their layers compared with each other and with those of other lines.
+ * Overlays: their options; conflicts of their layers with each other and with other lines.
  *
  * The kernel refuses a lower layer that is, or lies in, another lower layer or the upper directory,
  * if both are on the same mount.  It accepts an upper directory within a lower layer.
@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 128 };   /* maximum of layers that are compared with each other */
+enum { LAYERS_MAX = 128 };   /* maximum number of layers compared with each other */
 
 struct layer {
-	const char *path;        /* normal */
-	char of;                 /* as in struct opt_dir */
+	const char *path;        /* normalized */
+	char of;                 /* struct opt_dir.of */
 };
 
 struct layers {
 	struct audit *audit;
 	const struct fstab_entry *entry;
 	struct layer at[LAYERS_MAX];
-	size_t count, lower;     /* lower and data layers */
+	size_t count, lower;     /* lower: number of lower and data layers */
 	bool relative, shared;   /* already reported */
 };
 
@@ -61,7 +61,7 @@ static void note_layers(struct layers *layers)
 	}
 }
 
-/** The mount point of the mount that currently contains a path; NULL: unknown. */
+/** The mount point of the mount that contains a path now; NULL: unknown. */
 static const char *live_point(const struct audit *audit, const char *path)
 {
 	const struct discovery *d =
@@ -76,7 +76,7 @@ static const char *live_point(const struct audit *audit, const char *path)
 	return found;
 }
 
-/** Whether two paths are on different mounts, by the lines, or else by the live mounts. */
+/** Whether two paths are on different mounts, according to the lines, or else the live mounts. */
 static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, const char *a,
                       const char *b)
 {
@@ -113,7 +113,7 @@ static bool check_two(struct layers *layers, const struct layer *a, const struct
 	return false;
 }
 
-/** Compare a directory that the kernel writes to with those of earlier lines. */
+/** Compare a directory that the kernel writes to with the directories of earlier lines. */
 static void check_shared(struct layers *layers, const struct layer *layer)
 {
 	struct audit *audit = layers->audit;
@@ -165,7 +165,8 @@ static void check_upper(struct layers *layers, const char *upper, const char *wo
 			       "mount");
 }
 
-/** Report options that the kernel cuts: mount(2) reads one page, and the last byte must be 0. */
+/** Report options that the kernel truncates: mount(2) reads one page, and the last byte must be
+    0. */
 static void check_length(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { PAGE_MAX = 4095 };

@@ -20,13 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The binds of a file, and the visible mounts. */
+/** The binds of a file and the visible mounts. */
 struct bounds {
 	const struct fstab_plan *plan;
 	const struct fstab_match *match;
 	const struct fstab_file *file;
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
-	struct pathmap binds;    /* path -> the lines with this target, or source, the first last */
+	struct pathmap binds;    /* path -> the lines with this target or source, the first line
+	                            last */
 	bool source;             /* lines are indexed by source, not by target */
 };
 
@@ -46,7 +47,7 @@ static void bounds_destroy(struct bounds *b)
 	pathmap_destroy(&b->binds);
 }
 
-/** Index the lines and mounts.  @return whether there was memory. */
+/** Index the lines and mounts.  @return false: ENOMEM. */
 static bool bounds_init(struct bounds *b)
 {
 	bool failed = false;
@@ -62,7 +63,7 @@ static bool bounds_init(struct bounds *b)
 	return !failed;
 }
 
-/** The visible mount at a directory and n bytes of a path below it, or NULL. */
+/** The visible mount at a directory joined with n bytes of a relative path; or NULL. */
 static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest,
                                         size_t n)
 {
@@ -82,7 +83,7 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** Step to the next bind whose target, or source, is above a mount.  @return false: no more. */
+/** Step to the next bind whose target or source is above a mount.  @return false: no more. */
 static bool next_above(const struct bounds *b, struct pathmap_at *at)
 {
 	while (pathmap_next_above(&b->binds, at)) {
@@ -134,7 +135,7 @@ static bool was_there(const struct discovery *d, const struct mount *child, cons
 	return false;
 }
 
-/** Whether the mounts on the way to a path below the bind are the same as below its source. */
+/** Whether the mounts that contain a path below the bind are copies of those below its source. */
 static bool is_same_way(const struct bounds *b, const char *target, const char *path,
                         const char *rest)
 {

@@ -36,14 +36,14 @@ void audit_index_source(struct audit *audit, uint32_t i)
 	number_source(audit, entry);
 	uint64_t source = source_key(entry);
 	uint32_t later = map64_remove(&audit->by_source, source);
-	/* The root is mounted first, wherever its line is; this matters for subvolumes. */
+	/* The root is mounted first, wherever its line is, which matters for subvolumes. */
 	const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
 	                   ? audit->entries[later].path : NULL;
 	uint32_t first = path && strcmp(path, "/") == 0 ? later : i;
 	audit->report->failed |= map64_put(&audit->by_source, source, first) == MAP64_NONE;
 }
 
-/** Report options of a btrfs line that the line which mounts the file system first lacks: one
+/** Report options of a btrfs line that the first mounted line of the file system lacks: a
     superblock has one set of options. */
 static void check_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
@@ -77,7 +77,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 		return;
 	if (entry->path) {
 		const struct fstab_entry *first = audit_at(audit, entry->path);
-		/* Bound onto itself, it has other flags; the unit is that of the mount beneath. */
+		/* A bind onto itself has other flags; its unit is that of the mount below it. */
 		const char *source = fstab_normal(&audit->report->arena, entry->source);
 		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
 		bool remounts = fstab_entry_value(entry, "remount");
@@ -94,7 +94,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 				       "one over the other; systemd %s", first->line->number,
 				       entry->skipped ? "neither" : "only the first");
 	}
-	/* A device that has no subvolumes. */
+	/* A device without subvolumes. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->type & FST_DEVICE))
 		return;
@@ -108,7 +108,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 	check_superblock(audit, first, entry);
 	if (first > entry)
 		return;
-	/* Two parts of one file system may be mounted by two lines. */
+	/* Two lines may mount two subvolumes of a file system. */
 	static const char *const parts[] = {"subvol", "subvolid"};
 	for (size_t k = 0; first->type & FST_SUBVOL && k < 2; ++k) {
 		const char *x = fstab_entry_value(first, parts[k]),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sources: their form, and whether the device or file exists.
+ * Sources: their syntax, and whether the device or file exists.
  *
  * Paths below the mount point of another line are not reported: they depend on that mount.
  */
@@ -15,7 +15,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/** Whether a source is TAG=value of any tag. */
+/** Whether a source is TAG=value, with any tag. */
 static bool is_tag(const char *source)
 {
 	size_t n = strspn(source, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -33,7 +33,7 @@ const char *audit_unquoted(struct audit_report *report, const char *source)
 	                    (int)(source + n - equals - 3), equals + 2);
 }
 
-/** Whether a text is a UUID, or the serial number of FAT or NTFS, without its tag. */
+/** Whether a text without a tag looks like a UUID, or a serial number of FAT or NTFS. */
 static bool looks_like_uuid(const char *text)
 {
 	size_t n = strlen(text), dashes = 0;
@@ -70,7 +70,8 @@ static bool is_numbered(const char *source, bool *boot)
 {
 	static const struct {
 		char head[8];
-		bool letters, boot;      /* a letter follows, not a digit; a risk for the boot */
+		bool letters, boot;      /* letters: a letter follows, not a digit; boot: a risk
+		                            for the boot */
 	} names[] = {
 		{"sd", true, true},   {"hd", true, true},     {"vd", true, false},
 		{"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
@@ -125,7 +126,7 @@ static void check_network(struct audit *audit, const struct fstab_entry *entry, 
 			       "when the line is mounted");
 }
 
-/** The hint for a device that contains no file system; NULL: it may contain one. */
+/** The hint for a type of device that contains no file system; NULL: it may contain one. */
 static const char *name_instead(const char *type)
 {
 	static const char mapping[] =
@@ -177,7 +178,7 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry, con
 		       "the device contains %s", type);
 }
 
-/** An existing tag that differs from a source only in upper and lower case; or NULL. */
+/** An existing tag that differs from a source only in case; or NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
 	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
@@ -215,8 +216,8 @@ static void add_missing(struct audit *audit, const struct fstab_entry *entry, co
 		       shown_source(entry), hint, "%s", message);
 }
 
-/** Report a source that cannot name a device.  For the root, which is only remounted, it is not a
-    boot risk. */
+/** Report a source that cannot name a device.  Not a boot risk for the root, which is only
+    remounted. */
 static void add_invalid(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
 {
@@ -250,11 +251,11 @@ static void check_blank(struct audit *audit, const struct fstab_entry *entry, co
 	if (entry->noauto || (!entry->path && !entry->swap)
 	    || !(entry->swap || entry->type & FST_DEVICE
 	         || word_in(entry->fstype, strlen(entry->fstype), " auto"))
-	    /* udev does not probe these. */
+	    /* Devices that udev does not probe. */
 	    || (name && audit_begins(name, "/dev/zram /dev/nbd /dev/mtd /dev/fd /dev/ram"))
 	    || fstab_entry_value(entry, "x-systemd.makefs"))
 		return;
-	/* A mounted device holds a file system, whatever the udev database has. */
+	/* A mounted device contains a file system, even if the udev database does not show it. */
 	const struct discovery *d = audit->in->live;
 	for (uint32_t i = 0; d && name && i < d->tree.count; ++i) {
 		const char *source = d->tree.nodes[i].mount->source;
@@ -362,7 +363,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
-	/* The symlink of udev leads to only one of the devices with the tag. */
+	/* udev links to only one of the devices with the tag. */
 	struct strbuf tag = {0};
 	int all = count == 1 && fstab_link_tag(source, &tag)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
@@ -396,7 +397,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 static void check_bind(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
-	/* Quotation marks have already been reported. */
+	/* Quotation marks were already reported. */
 	if (!path && *entry->source != '"' && *entry->source != '\'')
 		audit_add_line(audit, entry, FSTAB_BIND_SRC, AUDIT_CRITICAL | AUDIT_BOOT, "/...",
 			       NULL, "use an absolute path",
@@ -425,7 +426,8 @@ static void check_none(struct audit *audit, const struct fstab_entry *entry)
 			       "the type none is for bind mounts, and bind is missing");
 }
 
-/** The required form of the source of a network file system, if the source lacks it; or NULL. */
+/** The required form of the source of a network file system if the source does not have it; or
+    NULL. */
 static const char *other_form(const struct fstab_entry *entry)
 {
 	static const char *const rows[][2] = {
@@ -449,7 +451,7 @@ static const char *other_form(const struct fstab_entry *entry)
 	return NULL;
 }
 
-/** Check the files with secrets in options: without them the mount fails, or prompts for input. */
+/** Check the files with secrets that options name: without them the mount fails or prompts. */
 static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const names[] = {"credentials",  "cred",         "secretfile",

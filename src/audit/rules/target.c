@@ -65,7 +65,7 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry)
 static void check_helpers(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *name = strncmp(entry->fstype, "fuse.", 5) == 0 ? "fuse" : entry->fstype;
-	/* All types of FUSE share one helper. */
+	/* All FUSE types share one helper. */
 	bool wanted = word_in(name, strlen(name), "nfs nfs4 cifs smb3 glusterfs davfs ntfs-3g "
 	                      "lustre beegfs moosefs s3fs vmhgfs-fuse fuse zfs")
 	              || (strcmp(name, "efs") == 0 && entry->type & FST_NET);
@@ -93,7 +93,7 @@ bool audit_has_systemd(const struct fstab_facts *facts)
 	static const char *const files[] = {"/run/systemd/system", "/run/systemd/generator",
 	                                     "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
 	enum { FILES = sizeof(files) / sizeof(*files) };
-	/* Of another host nothing is known: nearly all boot by systemd. */
+	/* The init of another host is unknown; nearly all hosts use systemd. */
 	if (!facts || !facts->look)
 		return true;
 	for (size_t i = 0; i < FILES; ++i) {
@@ -137,7 +137,7 @@ static void report_unit(struct audit *audit, const struct fstab_entry *entry, bo
 /** Check a unit file of the administrator for the mount point of a line: it makes systemd ignore
     the line.
     @path  The mount point, or the swap space.
-    @kind  ".mount", ".swap"; ".automount": only whether it is masked. */
+    @kind  ".mount", ".swap"; ".automount": only check whether it is masked. */
 static void check_unit(struct audit *audit, const struct fstab_entry *entry, const char *path,
                        const char *kind)
 {
@@ -164,7 +164,7 @@ static void check_unit(struct audit *audit, const struct fstab_entry *entry, con
 	strbuf_destroy(&real);
 }
 
-/** Check a unit file for a swap space, named after the path that systemd makes of the source. */
+/** Check a unit file for a swap space, by the path that systemd makes of the source. */
 static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char plain[] =
@@ -173,7 +173,7 @@ static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry
 	for (size_t i = 0; i < FSTAB_TAGS && !path; ++i) {
 		size_t n = strlen(fstab_tags[i].tag);
 		const char *value = entry->source + n;
-		/* udev escapes other bytes. */
+		/* udev escapes all other bytes. */
 		if (strncmp(entry->source, fstab_tags[i].tag, n) == 0
 		    && !value[strspn(value, plain)])
 			path = audit_format(audit->report, "%s%s", fstab_tags[i].dir, value);
@@ -208,7 +208,7 @@ void audit_target(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *real = entry->real;
 	enum fact_kind kind = entry->kind;
-	/* If a field is missing, the next one is not a type. */
+	/* If a field is missing, the third field is not a type. */
 	if (entry->path || entry->swap)
 		check_helpers(audit, entry);
 	if (entry->swap)

@@ -89,8 +89,8 @@ static void check_wanted(const struct audit_live *in, struct audit_report *repor
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
 	    || pathmap_get(lines, path) != PATHMAP_NONE)
 		return;
-	/* With an automount, the mount is made on first access; systemd or the kernel mounts API
-	   file systems without a unit file of an administrator or package. */
+	/* An automount makes the mount on first access; systemd or the kernel mounts API file
+	   systems without a unit file of an administrator or package. */
 	bool api = word_in(path, strlen(path), "/ /run /run/lock /run/user")
 	           || fstab_is_kernels(path);
 	if (!swap && (api || *unit->triggered_by
@@ -113,7 +113,7 @@ static void check_wanted(const struct audit_live *in, struct audit_report *repor
 int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	struct pathmap lines = {0};   /* mount points and swap spaces of the fstab, each with 0 */
+	struct pathmap lines = {0};   /* mount points and swap spaces of the fstab -> 0 */
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
 		audit_not_checked(report, UNIT_FAILED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of options that mount(8), swapon(8) and systemd read, and options that require others.
+ * Values of options for mount(8), swapon(8) and systemd, and options that require other options.
  */
 #include "audit/audit_impl.h"
 
@@ -78,12 +78,12 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 	return ro && (!rw || rw < ro);
 }
 
-/** Check an option that requires another one. */
+/** Check an option that requires another option. */
 static void check_needs(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o->text, o->nname);
-	/* If an option is repeated, the last counts. */
+	/* Of a repeated option, the last is in effect. */
 	if (!row || fstab_entry_find(entry, o->name) != o || has_with(entry, row->needs))
 		return;
 	/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
@@ -120,7 +120,7 @@ static void check_swap(struct audit *audit, const struct fstab_entry *entry)
 			       "the value of discard is invalid");
 }
 
-/** Report sources for which boot waits. */
+/** Report sources that boot waits for. */
 static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *timeout = fstab_entry_value(entry, "x-systemd.device-timeout");
@@ -141,11 +141,11 @@ static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Check who can read an EFI system partition, by the last masks for files and directories. */
+/** Check who can read an EFI system partition.  The last masks for files and directories apply. */
 static void check_esp(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { READ = 4, SEARCH = 1 };
-	unsigned long files = 0022, dirs = 0022;   /* of mount(8) at boot */
+	unsigned long files = 0022, dirs = 0022;   /* the umask of mount(8) at boot */
 	if (!entry->path || !word_in(entry->path, strlen(entry->path), "/boot/efi /efi /boot")
 	    || strcmp(entry->fstype, "vfat") != 0)
 		return;
@@ -162,7 +162,7 @@ static void check_esp(struct audit *audit, const struct fstab_entry *entry)
 		       "add umask=0077", "all users can read it, with the secrets of boot loaders");
 }
 
-/** Report more than one NFS version in a line: mount.nfs(8) accepts one. */
+/** Report a line with several NFS versions: mount.nfs(8) accepts one. */
 static void check_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
@@ -184,8 +184,8 @@ static void check_versions(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Check an option that orders a line and a target against the order of a boot: local file systems,
-    local-fs.target, sysinit.target, basic.target, the network. */
+/** Check an option that orders a line and a target, against the order of a boot: local file
+    systems, local-fs.target, sysinit.target, basic.target, the network. */
 static void check_target(struct audit *audit, const struct fstab_entry *entry,
                          const struct opt *o)
 {
@@ -199,7 +199,7 @@ static void check_target(struct audit *audit, const struct fstab_entry *entry,
 	bool after = o->meaning == FO_REQUIRES || o->meaning == FO_AFTER;
 	if (entry->idle || entry->automount || !len || !audit_is_systemd(audit))
 		return;
-	/* Only what is required is certainly started. */
+	/* Only required units are certain to start. */
 	bool info = online_too && o->meaning == FO_AFTER;
 	if (after && !entry->network && !entry->nofail
 	    && (online_too || word_in(value, len, late)))
