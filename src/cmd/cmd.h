@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the commands share: exit statuses, the table of commands, messages.
+ * Shared by the commands: exit statuses, the table of commands, messages.
  *
  * Only this folder and getmnt.c print.
  */
@@ -27,19 +27,19 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const struct option_table *options;
-	const struct column_table *columns;  /* of -o; or NULL */
+	const struct column_table *columns;  /* for -o; or NULL */
 	const char *what;                    /* for --help */
-	const struct command *subcommands;   /* of which one is the first operand; or NULL */
+	const struct command *subcommands;   /* the first operand selects one; or NULL */
 };
 
-/** The commands of the program, for help and messages: all_commands, which main() sets; none
-    before.  Ends with a NULL name, as every table of commands. */
+/** The commands of the program, for help and messages: main() sets it to all_commands.  As any
+    table of commands, it ends with a NULL name. */
 extern const struct command *commands;
 
 /** The row of a command in a table, or NULL. */
 const struct command *command_find(const struct command *table, const char *name);
 
-/** The command of a table that a misspelled name may mean, or the name of another program; or
+/** The command of a table that a misspelled name, or the name of another program, may mean; or
     NULL. */
 const struct command *command_near(const struct command *table, const char *word);
 
@@ -70,7 +70,7 @@ int cmd_genfstab(int argc, char **argv);
 
 extern const struct option_table audit_table, discover_options, find_table, fstab_table,
 	index_table, profile_table, recover_table, search_table, serve_table;
-/** Make the table of the options of check_getmnt.  @rows [out]  OPTION_ROWS_MAX of them. */
+/** Make the table of the options of check_getmnt.  @rows [out]  Room for OPTION_ROWS_MAX rows. */
 struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
 extern const struct command index_commands[];
@@ -90,14 +90,14 @@ void message(const char *object, const char *format, ...);
     @effect  The consequence, as ", so ..."; or "". */
 void message_no_devices(const char *object, const char *effect);
 
-/** Refer to the help of a command in usage errors from now on.  @name  Borrowed. */
+/** Name the command whose help later usage errors refer to.  @name  Borrowed. */
 void message_verb(const char *name);
 
 /** message(), followed by a hint at --help.  @return CX_ERROR. */
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
-/** Append all further messages to a buffer as well, one line each, without "getmnt: ".
+/** Also append all later messages to a buffer, one line each, without "getmnt: ".
     @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
@@ -107,15 +107,16 @@ void lose_output(void);
 /** Set the exit status of a run that lost output; without this call it is CX_ERROR. */
 void set_lost_status(int status);
 
-/** The exit status of the program.  @status  Of the command. */
+/** The exit status of the program.  @status  The status of the command. */
 int output_status(int status);
 
-/** Print bytes on standard error and free them; text for people: text_print().  If standard error
-    would block, wait; if memory has run out for a part of them, lose_output(). */
+/** Print bytes on standard error and free them; for text that people read, use text_print().
+    Waits if standard error would block; calls lose_output() if memory ran out for a part of the
+    text. */
 void print_stderr(struct strbuf *text);
 
-/** Close stdout and check that everything was written; to a stdout that was closed from the
-    beginning, only nothing can be.
+/** Close stdout and check that everything was written.  If stdout was closed from the start, only
+    empty output is no error.
     @return 0, or -1 after a message (none for a broken pipe). */
 __attribute__((warn_unused_result))
 int finish_stdout(void);
@@ -124,12 +125,12 @@ int finish_stdout(void);
 __attribute__((warn_unused_result))
 int flush_stdout(void);
 
-/** Print the bytes of a buffer and free it; text for people: text_print().
+/** Print the bytes of a buffer and free it; for text that people read, use text_print().
     @return 0, or -1 (ENOMEM) without output. */
 __attribute__((warn_unused_result))
 int print_buffer(struct strbuf *text);
 
-/** Make finish_stdout() report an error of output that bypassed stdio.  @error  An errno. */
+/** Make finish_stdout() report an error of output that bypassed stdio.  @error  An errno value. */
 void fail_stdout(int error);
 
 #endif

@@ -166,7 +166,7 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 	}
 }
 
-/** See column_size().  @up  Round up instead of to the nearest tenth. */
+/** column_size() or column_size_up().  @up  Round up, instead of to the nearest tenth. */
 static void put_size(struct strbuf *text, uint64_t bytes, bool up)
 {
 	unsigned exp = 0;

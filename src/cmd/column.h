@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the tables of columns of all commands share: finding a column by name, --list-columns,
- * the completion, and how JSON writes a cell.
+ * Shared by the tables of columns of all commands: finding a column by name, --list-columns, the
+ * completion, and writing a cell as JSON.
  */
 #ifndef GM_CMD_COLUMN_H
 #define GM_CMD_COLUMN_H
@@ -28,9 +28,9 @@ struct column_info {
 /** A table of columns; tables can form a chain. */
 struct column_table {
 	const void *rows;
-	size_t size;              /* of a row */
+	size_t size;              /* size of a row */
 	size_t count;
-	const char *list_command; /* for messages: "getmnt -H" */
+	const char *list_command; /* "getmnt -H", for messages */
 	const struct column_table *more;
 };
 
@@ -44,16 +44,16 @@ const void *column_after(const struct column_table *table, const void *previous)
 /** The column with a name of n bytes in any case, or NULL. */
 const struct column_info *column_find(const struct column_table *table, const char *name, size_t n);
 
-/** The same, or NULL after a message.  @option  "--output": one of a list. */
+/** column_find(), or NULL after a message.  @option  "--output", whose argument is a list. */
 const struct column_info *column_named(const struct column_table *table, const char *option,
                                        const char *name, size_t n);
 
 /** The number of columns that may be requested. */
 enum { COLUMNS_MAX = 128 };
 
-/** Append the columns of a comma-separated list of names; case does not matter.
+/** Append the columns of a comma-separated list of names, ignoring case.
     @once  Skip a column that is already in the list: the keys of a JSON object are unique.
-    @columns, count [in, out]  The rows.
+    @columns, count [in,out]  The columns.
     @return 0, or CX_ERROR after a message. */
 int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count);
@@ -70,13 +70,13 @@ int print_table(struct libscols_table *table);
 __attribute__((warn_unused_result))
 int column_list(const struct column_table *table, int form);
 
-/** Write the text of a cell by the type of its column; NULL or "" is null. */
+/** Write the text of a cell as JSON, by the type of its column; NULL or "" is null. */
 void column_json(struct json *json, const char *key, unsigned type, const char *text);
 
 /** Append a size with a unit letter and at most one decimal, as findmnt prints it: "1.5K". */
 void column_size(struct strbuf *text, uint64_t bytes);
 
-/** The same, rounded up, as du(1) prints it. */
+/** column_size(), rounded up, as du(1) prints it. */
 void column_size_up(struct strbuf *text, uint64_t bytes);
 
 #endif

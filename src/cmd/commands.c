@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of commands, and the bash completion, which has a case for each command, made of its
+ * The table of commands, and the bash completion, which has a case for each command, made from its
  * table of options.
  *
- * The cases set what completes the word: words (one of them), list (a list of them, with commas),
- * columns, or kind (files, dirs, none).
+ * A case sets one of these variables to complete a word: words (one of several), list (a
+ * comma-separated list), columns, or kind (files, dirs, none).
  */
 #include "cmd/cmd.h"
 
@@ -28,7 +28,7 @@ const struct command all_commands[] = {
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
-/** Print the names of an option.  @between [in, out]  Printed first; then it becomes `then`. */
+/** Print the names of an option.  @between [in,out]  Printed first, and then set to `then`. */
 static void put_names(FILE *out, const struct option_row *row, const char **between,
                       const char *then)
 {
@@ -42,7 +42,7 @@ static void put_names(FILE *out, const struct option_row *row, const char **betw
 	}
 }
 
-/** Print the names of columns.  @blank  What precedes the first. */
+/** Print the names of columns.  @blank  Printed before the first. */
 static void put_columns(FILE *out, const struct column_table *columns, const char *blank)
 {
 	for (const struct column_info *column = column_after(columns, NULL); column;
@@ -56,7 +56,7 @@ static void put_columns(FILE *out, const struct column_table *columns, const cha
 static void put_argument(FILE *out, const struct column_table *columns,
                          const struct option_row *row)
 {
-	/* By the name of the option, or the beginning of that of its argument. */
+	/* Chosen by the name of the option, or how the name of its argument starts. */
 	static const char *const kinds[][2] = {
 		{"types", "list=$(sed 's/.*\\t//' /proc/filesystems 2>/dev/null)"},
 		{"task", "words=$(cd /proc && echo [0-9]*)"},
@@ -101,7 +101,7 @@ static void put_argument(FILE *out, const struct column_table *columns,
 	}
 }
 
-/** Print the names of a table's commands.  @before  What precedes each. */
+/** Print the names of a table's commands.  @before  Printed before each. */
 static void put_commands(FILE *out, const struct command *table, const char *before)
 {
 	for (const struct command *command = table; command->name; ++command)
@@ -109,8 +109,8 @@ static void put_commands(FILE *out, const struct command *table, const char *bef
 		        command->name);
 }
 
-/** Print the case of a command.  @of  The command that it is a subcommand of, and a blank; or "".
-    @subcommands  Its own; or NULL. */
+/** Print the case of a command.  @of  For a subcommand: its command and a blank; else "".
+    @subcommands  Or NULL. */
 static void put_command(FILE *out, const char *of, const char *name,
                         const struct option_table *table, const struct column_table *columns,
                         const struct command *subcommands)

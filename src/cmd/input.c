@@ -51,7 +51,7 @@ static int report_problems(struct run *run)
 	return 0;
 }
 
-/** Read an fstab, an mtab or a recorded table.  @fixed  The path is a default.
+/** Read an fstab, an mtab or a recorded table.  @fixed  The path is the default.
     @return 0, or an exit status after a message. */
 static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 {
@@ -104,7 +104,7 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	return CX_ERROR;
 }
 
-/** --task: use one descriptor, which never refers to another process. */
+/** --task: use a single descriptor, which never refers to another process. */
 static int read_task(struct run *run)
 {
 	char path[32], name[32];
@@ -157,9 +157,9 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** Follow the directory of --root by an untested table.
-    @trusts_root  The device of "/" is taken for one that cannot block.
-    @return as mounts_follow(); without run->d: nothing was followed, errno says why. */
+/** Resolve the directory of --root with an untested table.
+    @trusts_root  Assume that the device of "/" does not block.
+    @return as mounts_follow(); if run->d is NULL, nothing was resolved and errno says why. */
 static enum path_followed follow_root(struct run *run, bool trusts_root, struct strbuf *name)
 {
 	struct discover_opts opts;
@@ -175,13 +175,13 @@ static enum path_followed follow_root(struct run *run, bool trusts_root, struct 
 	return run->d ? mounts_follow(run_paths(run), run->opt->root, name) : PATH_MISSING;
 }
 
-/** --root: find the canonical name of the directory.  @return 0, or an exit status. */
+/** --root: find the canonical path of the directory.  @return 0, or an exit status. */
 static int open_root(struct run *run)
 {
 	const char *dir = run->opt->root, *why = NULL;
 	struct strbuf name = {0};
 	enum path_followed known = follow_root(run, false, &name);
-	/* A remote device of "/" is no reason: this program comes from there. */
+	/* A remote device of "/" does not matter, since this program was loaded from there. */
 	bool trusts_root = run->d && known == PATH_UNTOUCHED && run->d->root != MT_NONE
 	                   && mounts_block(run->d->mounts, run->d->root);
 	if (trusts_root)
@@ -198,7 +198,7 @@ static int open_root(struct run *run)
 	else if (run->opt->part && known == PATH_SEEN && strcmp(place, "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
-		;   /* DIR is not touched */
+		;   /* do not access DIR */
 	else if (known == PATH_UNTOUCHED)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";
@@ -336,7 +336,7 @@ static void debug_run(const struct run *run)
 		        run->d->complete ? "" : "in", run->d->stats.seconds);
 }
 
-/** Keep the device of a mount that did not answer from being opened. */
+/** Do not open the device of a mount that did not respond. */
 static void avoid_hung(struct run *run)
 {
 	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {

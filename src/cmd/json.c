@@ -25,7 +25,7 @@ static void new_line(struct json *json, unsigned depth)
 		strbuf_puts(json->out, "   ");
 }
 
-/** Write what precedes a value: comma, white space and key. */
+/** Write the comma, white space and key before a value. */
 static void put_before(struct json *json, const char *key)
 {
 	struct json_level *level = json->depth ? &json->levels[json->depth - 1] : NULL;

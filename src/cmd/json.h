@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A writer of JSON that can only produce valid documents: it places commas, quotes and white
- * space, and asserts that keys and ends are where they belong.  An object or array begins by
- * json_put_object() or json_put_array() and ends by json_end().
+ * A writer of JSON that can only produce valid documents: it places commas, quotes and white space,
+ * and asserts that keys and ends are where they belong.  json_put_object() and json_put_array()
+ * begin an object or array, json_end() ends it.
  *
  * Members of an object have a key; for elements of an array, key is NULL.  Keys are written in
  * lower case.  If memory runs out, the strbuf is marked as failed.
@@ -20,11 +20,11 @@ enum json_layout {
 
 enum { JSON_DEPTH = 16 };
 
-/** A document begins with all members but `out` zero. */
+/** A document starts with all members except `out` zero. */
 struct json {
-	struct strbuf *out;          /* appended to */
+	struct strbuf *out;          /* where to append */
 	unsigned depth;
-	bool key_written;            /* of the next member */
+	bool key_written;            /* the key of the next member was written */
 	struct json_level {
 		char end;                /* '}' or ']' */
 		unsigned char layout;    /* enum json_layout */
@@ -32,36 +32,36 @@ struct json {
 	} levels[JSON_DEPTH];
 };
 
-/** Continue an object whose beginning other code has written, with at least one member.
-    @key_written  The key of the next member is written as well. */
+/** Continue an object whose start other code wrote, with at least one member.
+    @key_written  The key of the next member was written too. */
 void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written);
 
 void json_put_object(struct json *json, const char *key, enum json_layout layout);
 void json_put_array(struct json *json, const char *key, enum json_layout layout);
 
-/** End the innermost object or array; the outermost object of JSON_LINES ends its line. */
+/** End the innermost object or array; ends the line after the outermost object of JSON_LINES. */
 void json_end(struct json *json);
 
-/** Print a document that has ended, and free it.  @return as print_buffer(). */
+/** Print a finished document, and free it.  @return as print_buffer(). */
 __attribute__((warn_unused_result))
 int json_print(struct json *json);
 
-/** The same as a line on standard error: as print_stderr(). */
+/** Print a document as a line on standard error: as print_stderr(). */
 void json_print_stderr(struct json *json);
 
 /** A string, or null.  Invalid UTF-8 becomes \xhh.  @return whether it was valid. */
 bool json_put_string(struct json *json, const char *key, const char *text);
 
-/** A string, or null; where it is not valid UTF-8 also "KEY-b64", its bytes in base64. */
+/** A string, or null; if it is not valid UTF-8, also "KEY-b64" with its bytes in base64. */
 void json_put_text(struct json *json, const char *key, const char *text);
 
-/** A number written in digits, as of a column. */
+/** A number given as digits, as in a column. */
 void json_put_literal(struct json *json, const char *key, const char *digits);
 
 void json_put_number(struct json *json, const char *key, uint64_t number);
 void json_put_integer(struct json *json, const char *key, int64_t number);
 
-/** @digits  After the point. */
+/** @digits  Number of digits after the point. */
 void json_put_real(struct json *json, const char *key, double number, int digits);
 void json_put_bool(struct json *json, const char *key, bool value);
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The functions of struct fstab_facts. */
+/* Functions for struct fstab_facts. */
 
 /** The enum fstab_unit of a mount point; -1: unknown. */
 static int unit_of(struct host *host, const char *target)
@@ -109,7 +109,7 @@ static int fact_leads(void *arg, const char *path, const struct fstab_line *line
 	}
 	if (!known)
 		return -1;
-	/* An image in memory has no lasting name for line->source; its path is compared here. */
+	/* line->source does not name an image in memory, so compare its path. */
 	struct devmap_loop loop;
 	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0) {
 		bool known_file = devmap_loop(in->devs, own_major, own_minor, &loop);

@@ -14,34 +14,34 @@
 struct fstab_machine {
 	struct host host;
 	struct run run;
-	struct input_opts input;  /* of run */
+	struct input_opts input;  /* input of `run` */
 	struct host_swaps swaps;
 	struct host_utab utab;
-	bool no_swaps;            /* /proc/swaps could block, and was not read */
+	bool no_swaps;            /* /proc/swaps could block and was not read */
 	struct strbuf root;       /* ROOT, as the table names it */
 };
 
-/** Begin the run and the counting for --stats.  run_know() comes next.
+/** Initialize the run, and start counting for --stats.  Call run_know() next.
     @tab_file  A recorded mountinfo; NULL: the live mounts. */
 void machine_init(struct fstab_machine *machine, const char *tab_file);
 
 void machine_destroy(struct fstab_machine *machine);
 
-/** Find ROOT, and read the other data of the machine.  @root  ROOT as given by the user.
+/** Find ROOT, and read the remaining data of the machine.  @root  ROOT as given by the user.
     @swaps  A recorded /proc/swaps; NULL: the system's, if the table is live.
     @return 0, or -1 after a message. */
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps);
 
-/** Whether memory ran out, so that results may be missing.  Also reports, once, why devices could
+/** Whether memory ran out, so that results may be missing.  Also reports once if devices could
     not be listed. */
 bool machine_failed(struct fstab_machine *machine);
 
-/** The functions that plans and rules call to read the machine; for a recorded table most are
-    NULL. */
+/** The functions with which plans and rules read the machine; most are NULL for a recorded
+    table. */
 struct fstab_facts machine_facts(struct fstab_machine *machine);
 
-/** Report a dangling path of host_follow(): a symlink without a target, or a component that is not
-    a directory.  Preserves errno.  @return whether the path dangles. */
+/** Report a dangling path after host_follow(): a symlink without a target, or a component that
+    is not a directory.  Preserves errno.  @return whether the path dangles. */
 bool machine_dangles(struct host *host, const char *path);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/** The buffer that messages are appended to, and whether printing is off. */
+/** The buffer that messages are also appended to; silent: and not printed. */
 static struct strbuf *noted;
 static bool silent;
-/** The command whose help usage errors name. */
+/** The command whose help usage errors refer to. */
 static const char *verb;
 
 void message_verb(const char *name)
@@ -27,7 +27,7 @@ void message_note(struct strbuf *to, bool alone)
 	silent = alone;
 }
 
-/** Whether output was lost: lose_output(); and the exit status then. */
+/** Whether output was lost: lose_output(); and the resulting exit status. */
 static bool lost;
 static int lost_status = CX_ERROR;
 
@@ -54,8 +54,8 @@ void print_stderr(struct strbuf *text)
 	size_t n = 1;
 	if (text->failed)
 		lose_output();
-	/* Not by stdio, which loses what a pipe in non-blocking mode has no room for.  The exit
-	   status does not depend on who reads standard error. */
+	/* Not with stdio, which loses text if a non-blocking pipe is full.  The exit status does
+	   not depend on the reader of standard error. */
 	fflush(stderr);
 	if (piece.iov_len > 0)
 		(void)!os_write_all(&os, fileno(stderr), &pieces, &n);
@@ -65,7 +65,7 @@ void print_stderr(struct strbuf *text)
 __attribute__((format(printf, 2, 0)))
 static void message_v(const char *object, const char *format, va_list args)
 {
-	/* The text can contain input as well: escape the whole line. */
+	/* The text may contain user input: escape the whole line. */
 	struct strbuf raw = {0}, line = {0};
 	if (object)
 		strbuf_printf(&raw, "%s: ", object);
@@ -77,7 +77,7 @@ static void message_v(const char *object, const char *format, va_list args)
 	}
 	struct strbuf text = {.failed = raw.failed || line.failed};
 	strbuf_destroy(&raw);
-	if (!silent) {   /* else the output format reports it */
+	if (!silent) {   /* otherwise the output format reports it */
 		strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
 		print_stderr(&text);
 	}
@@ -132,15 +132,15 @@ void fail_stdout(int error)
 	stdout_error = error;
 }
 
-/** Flush stdout; with `end`, close it as well. */
+/** Flush stdout; if `end`, close it too. */
 static int settle_stdout(bool end)
 {
-	/* An earlier write may have failed, and left nothing to flush. */
+	/* An earlier write may have failed and left nothing to flush. */
 	bool failed = ferror(stdout) || stdout_error;
 	errno = stdout_error ? stdout_error : failed ? errno : 0;
 	if (fflush(stdout) != 0)
 		failed = true;
-	/* A server or a quota may report an error only when the file is closed. */
+	/* A server or a quota may report an error only on close. */
 	if (!failed && (!end || fclose(stdout) == 0))
 		return 0;
 	errno = errno ? errno : EIO;

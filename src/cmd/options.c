@@ -37,7 +37,7 @@ const char *option_word_at(const struct option_row *row, int i, size_t *len)
 	*len = words ? strcspn(words, row->word ? "" : "|]") : 0;
 	if (row->word)
 		return words;
-	/* The name of an argument is not a list of words. */
+	/* A plain name of an argument is not a list of words. */
 	if (!words || (!row->words && (!strchr(words, '|')
 	                               || strpbrk(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,"))))
 		return NULL;
@@ -250,8 +250,9 @@ const struct option_row *option_find(const struct option_table *table, const cha
 	return *count == 1 ? found : NULL;
 }
 
-/** Report a word with one dash that is an option of find(1), or an option with two: "-type".
-    @return whether it is. */
+/** Report a word with a single dash that is a word of find(1), or an option that has two dashes:
+    "-type".
+    @return whether it is reported. */
 static bool report_dash(const struct option_table *table, const char *word)
 {
 	char name[NEAR_BYTES];
@@ -332,7 +333,7 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 	const struct option_row *given[32] = {NULL};
 	int c;
 	opterr = 0;
-	optind = 0;   /* GNU getopt: reset */
+	optind = 0;   /* resets GNU getopt */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
 			return bad_option(table, argv, c);

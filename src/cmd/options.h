@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a command as one table of rows, which feeds its parser, its --help and
- * the shell completion.
+ * The options of a command as a table of rows, for its parser, its --help and the shell completion.
  *
  *     static const struct option_row rows[] = {
  *         OPTION_GROUP("Output"),
@@ -17,46 +16,47 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** How an option is stored. */
+/** How the value of an option is stored. */
 enum option_how {
 	OPT_CALL,      /* the row's function stores it */
-	OPT_FLAG,      /* a bool becomes true */
-	OPT_TEXT,      /* the argument, which is not empty, is kept; the last one counts */
-	OPT_ONCE,      /* as OPT_TEXT, but it may be given only once */
-	OPT_SET,       /* an int becomes the row's base */
-	OPT_WORD,      /* an int becomes the index of the word, plus the row's base */
-	OPT_NUMBER,    /* an unsigned, up to max */
-	OPT_ID,        /* a uint64_t that is not 0, up to max */
-	OPT_SECONDS,   /* a double above 0, up to max */
+	OPT_FLAG,      /* sets a bool to true */
+	OPT_TEXT,      /* stores the argument, which must not be empty; the last occurrence wins */
+	OPT_ONCE,      /* OPT_TEXT, allowed only once */
+	OPT_SET,       /* sets an int to the row's base */
+	OPT_WORD,      /* sets an int to the index of the word plus the row's base */
+	OPT_NUMBER,    /* sets an unsigned, at most max */
+	OPT_ID,        /* sets a uint64_t other than 0, at most max */
+	OPT_SECONDS,   /* sets a double above 0, at most max */
 	OPT_REFUSED,   /* not supported: the help text is the message */
 };
 
-/** An option, or the title of the group of options that follows it. */
+/** An option, or the title of the following group of options. */
 struct option_row {
-	const char *name;         /* without dashes; NULL: a letter only, or a title */
+	const char *name;         /* without dashes; NULL: only a letter, or a title */
 	char letter;              /* 0: none */
-	const char *argument;     /* name of the argument; "[X]": it is optional; NULL: none */
-	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; or the title.
-	                             "": the words */
+	const char *argument;     /* name of the argument; "[X]": optional; NULL: none */
+	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; "": list the words;
+	                             or the title */
 	const char *words;        /* permitted arguments, "a|b"; NULL: see argument */
-	const char *letters;      /* for the completion: the letters that an argument may have */
+	const char *letters;      /* for the completion: the letters that an argument can consist
+	                             of */
 	unsigned char how;        /* enum option_how */
-	bool attached;            /* an optional argument may follow the letter: -pX */
+	bool attached;            /* an optional argument may follow the letter directly: -pX */
 	bool hidden;              /* not in --help and the completion */
-	unsigned excludes;        /* a set: options with a common bit exclude each other */
+	unsigned excludes;        /* set of bits: options with a common bit exclude each other */
 	int base;                 /* OPT_WORD: value of the first word */
-	int bare;                 /* index of the word if no argument is given */
+	int bare;                 /* index of the word used if no argument is given */
 	const char *(*word)(int i);   /* the i-th permitted word, or NULL */
-	double max;               /* of a number; 0: any ID */
-	size_t offset;            /* of the field in the options of the command */
+	double max;               /* maximum of a number; 0: any ID */
+	size_t offset;            /* offset of the field in the options of the command */
 	int (*take)(void *opts, const struct option_row *row, const char *value);
 };
 
 enum {
 	OPTION_HELP_COLUMN = 29,
 	OPTION_HELP_MAX = 80 - OPTION_HELP_COLUMN,
-	OPTION_ROWS_MAX = 96,     /* in one table */
-	OPTION_TITLE_SIZE = 40,   /* of the buffer of option_title() */
+	OPTION_ROWS_MAX = 96,     /* rows in a table */
+	OPTION_TITLE_SIZE = 40,   /* size of the buffer for option_title() */
 };
 
 #define OPTION_GROUP(title) {NULL, 0, NULL, title}
@@ -78,7 +78,7 @@ enum form {
 	FORM_RAW,
 	FORM_PAIRS,
 	FORM_JSON,
-	FORM_MTAB,      /* this and the following are made line by line */
+	FORM_MTAB,      /* this and the following formats are printed line by line */
 	FORM_FSTAB,
 	FORM_SETMNT,
 	FORM_DOT,
@@ -87,7 +87,7 @@ enum form {
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/** Whether to print in colors.  @terminal  The output goes to a terminal.  Source: no-color.org. */
+/** Whether to print in colors.  @terminal  Output goes to a terminal.  Source: no-color.org. */
 bool color_is_on(int when, bool terminal);
 
 enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
@@ -109,7 +109,7 @@ struct option_table {
 	size_t count;
 };
 
-/** Read the options of a command line.  @opts  The struct that the offsets of the rows refer to.
+/** Read the options of a command line.  @opts  The struct with the fields of the rows.
     @return 0 with optind at the first operand, or an exit status after a message. */
 int options_read(const struct option_table *table, int argc, char **argv, void *opts);
 
@@ -121,19 +121,19 @@ void options_help(const struct option_table *table, const char *usage, const cha
 /** The name of an option in messages: "--name" or "-x".  @return title. */
 const char *option_title(const struct option_row *row, char title[static OPTION_TITLE_SIZE]);
 
-/** Whether the argument of an option may be left out. */
+/** Whether the argument of an option is optional. */
 bool option_is_optional(const struct option_row *row);
 
 /** The i-th permitted word of an option's argument, and its length.  @return NULL: no more. */
 const char *option_word_at(const struct option_row *row, int i, size_t *len);
 
-/** The index of a word among the permitted ones.  @return -1: not permitted. */
+/** The index of a permitted word.  @return -1: not permitted. */
 int option_word_index(const struct option_row *row, const char *word, size_t len);
 
 /** Report a word that is not permitted.  @return CX_ERROR. */
 int option_bad_word(const struct option_row *row, const char *word, size_t len);
 
-/** The index of the given word among the permitted ones; row->bare without an argument.
+/** The index of a permitted word; row->bare without an argument.
     @return -1 after a message. */
 int option_take_word(const struct option_row *row, const char *value);
 
@@ -141,10 +141,10 @@ int option_take_word(const struct option_row *row, const char *value);
     @return 0, or an exit status after a message. */
 int option_take_words(const struct option_row *row, const char *value, unsigned *set);
 
-/** The option that an argument of the command line names by its (abbreviated) long name.
-    @value [out]  What follows the equals sign; or NULL.
+/** Find the option that an argument names by its (perhaps abbreviated) long name.
+    @value [out]  The text after the equals sign; or NULL.
     @count [out]  The number of options that match.
-    @return its row, or NULL. */
+    @return the row, or NULL. */
 const struct option_row *option_find(const struct option_table *table, const char *arg,
                                      const char **value, size_t *count);
 

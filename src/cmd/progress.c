@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Progress of a search or of probes: one line on a terminal if they take more than a second;
- * elsewhere, a check whether the reader of the output is gone.
+ * Progress of a search or of probes: a line on a terminal after a second; otherwise a check whether
+ * the reader of the output is gone.
  *
- * A signal that ends or stops the program clears the line first.  Signals come to the thread that
- * draws the line: bfs_pool_new(), flow.c.
+ * A signal that ends or stops the program clears the line first.  Only the thread that draws the
+ * line receives signals: bfs_pool_new(), flow.c.
  */
 
 #include "base/escape.h"
@@ -26,19 +26,19 @@ static const char clear_line[] = "\r\033[K";
 
 static void catch_signal(int sig);
 
-/** Clear the line, and let the signal do what it does by default. */
+/** Clear the line, and perform the default action of the signal. */
 static void clear_and_raise(int sig)
 {
 	int error = errno;
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
 	raise(sig);
-	/* Reached when the program was stopped, and continues. */
+	/* Reached when the stopped program continues. */
 	catch_signal(sig);
 	errno = error;
 }
 
-/** Let a signal clear the line, unless it is ignored or has another handler. */
+/** Make a signal clear the line, unless it is ignored or has another handler. */
 static void catch_signal(int sig)
 {
 	/* One-shot, so that the signal raised again has its default action. */
@@ -48,7 +48,7 @@ static void catch_signal(int sig)
 		sigaction(sig, &action, NULL);
 }
 
-/** The bytes of the first `columns` characters of a text. */
+/** The number of bytes of the first `columns` characters of a text. */
 static int bytes_of_columns(const char *text, int columns)
 {
 	const char *at = text;

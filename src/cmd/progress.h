@@ -9,22 +9,22 @@
 
 typedef void progress_fn(const struct discover_progress *progress, void *arg);
 
-/** Prepare to show progress on stderr if it is a terminal; else to end by SIGPIPE when the
+/** Prepare to show progress on stderr if it is a terminal; otherwise to end with SIGPIPE when the
     reader of stdout is gone.
     @return the function for struct discover_opts; its argument is the struct run. */
 progress_fn *progress_begin(void);
 
-/** Prepare to show a progress line, and catch the signals that must clear it.
+/** Prepare to show a progress line, and catch the signals that clear it.
     @return whether the line may be shown: stdout and stderr are terminals. */
 bool progress_open(void);
 
-/** Show a line of progress, cut to the width of the terminal. */
+/** Show a progress line, truncated to the width of the terminal. */
 void progress_line(const char *head, const char *where);
 
 /** Raise SIGPIPE if the reader of stdout is gone, so that the search ends. */
 void progress_reader(struct os *os);
 
-/** Clear the line of progress. */
+/** Clear the progress line. */
 void progress_end(void);
 
 #endif

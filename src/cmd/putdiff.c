@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file, or its changes, shown with secrets masked. */
+/* Showing a file, or its changes, with secrets masked. */
 #include "cmd/putfile.h"
 
 #include "base/escape.h"
@@ -15,11 +15,11 @@ struct shown {
 	struct strbuf out, line;
 	bool terminal;
 	bool colored;            /* a diff, without NUL bytes */
-	bool octal;              /* harmful bytes become \\ooo, as in an fstab; else \\xhh */
+	bool octal;              /* escape harmful bytes as \\ooo, as in an fstab; else as \\xhh */
 	bool masked;             /* a secret was masked */
 };
 
-/** Print a diff in the colors of git. */
+/** Print a diff in colors, like git. */
 static void print_colored(const char *text)
 {
 	for (const char *line = text; *line;) {
@@ -32,7 +32,7 @@ static void print_colored(const char *text)
 	}
 }
 
-/** Free the text; print it if requested and complete.  @return whether it is complete. */
+/** Free the text; if requested and complete, print it first.  @return whether it is complete. */
 static bool shown_end(struct shown *s, bool prints)
 {
 	bool complete = !s->out.failed && !s->line.failed;
@@ -45,7 +45,7 @@ static bool shown_end(struct shown *s, bool prints)
 	return complete;
 }
 
-/** Append a line without its end: secrets masked, and on a terminal escaped. */
+/** Append a line without its newline: secrets masked, and escaped on a terminal. */
 static void show_bytes(void *arg, const char *bytes, size_t n)
 {
 	struct shown *s = arg;
@@ -55,7 +55,7 @@ static void show_bytes(void *arg, const char *bytes, size_t n)
 		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
 		return;
 	}
-	/* Each piece between tabs and NULs is escaped. */
+	/* Escape each piece between tabs and NULs. */
 	for (size_t at = 0; at < s->line.len; ++at) {
 		char *text = s->line.data + at, *tab = strchr(text, '\t');
 		if (tab)

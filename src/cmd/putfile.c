@@ -34,8 +34,8 @@ bool put_blocks(void *arg, const char *path)
 	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
-	/* If the root itself can block, every path can: judge by the path alone, since "/" is
-	   touched anyway. */
+	/* If the root itself can block, every path can: test the path alone, since "/" is
+	   accessed anyway. */
 	bool known = run->d && run->procfd == AT_FDCWD && below && run->d->root != MT_NONE
 	             && !mounts_block(run->d->mounts, run->d->root);
 	uint32_t node = known ? mounts_holding(run_paths(run), path[n] ? path + n : "/") : MT_NONE;
@@ -43,8 +43,8 @@ bool put_blocks(void *arg, const char *path)
 	                       : mounts_type_blocks(run->table, path);
 }
 
-/** Messages for each reason, of reading and of writing, and the option that helps; reports have no
-    options.  add_reason() expands them. */
+/** Messages for each reason, when reading and when writing, with the option that helps; reports
+    have no options.  add_reason() expands them. */
 static const struct {
 	const char *reading, *writing, *option;
 } reasons[] = {
@@ -88,8 +88,8 @@ static const struct {
 	                             "compare both"},
 };
 
-/** Append a text, replacing %s by the step that failed, %e by its error, %l by the file that is
-    left, and %p, %i and %a by commands: list the hard links, permit writing. */
+/** Append a text, replacing %s by the failed step, %e by its error, %l by a leftover file, and
+    %p, %i and %a by commands that list the hard links or permit writing. */
 static void add_reason(struct strbuf *out, const char *text, const struct replace *file,
                        const char *path)
 {
@@ -134,7 +134,7 @@ void put_open_failed(const char *path, const struct replace *file)
 	strbuf_destroy(&line);
 }
 
-/** replace_open(), after a failure with a message. */
+/** Call replace_open(), and report a failure. */
 static int open_file(struct os *os, const struct replace_name *name, struct replace *file)
 {
 	int rc = replace_open(os, name, file);
@@ -230,7 +230,7 @@ static void report_place(const struct put *put)
 }
 
 /** Report why a file was not written, and where the new text is.
-    @report  Of put_report(): there are no options.
+    @report  For put_report(), which has no options.
     @return PX_NOT_WRITTEN. */
 static int report_failure(const struct replace *file, bool report)
 {
@@ -250,7 +250,7 @@ static int report_failure(const struct replace *file, bool report)
 	return PX_NOT_WRITTEN;
 }
 
-/** Report what was done, and how to undo it. */
+/** Report the changes, and how to undo them. */
 static void report_done(const struct put *put)
 {
 	const struct replace *file = &put->file;
@@ -279,7 +279,7 @@ static void report_done(const struct put *put)
 /** Report that systemd still uses the old version, if the file is its fstab. */
 static void report_reload(const struct put *put)
 {
-	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* without contacting a server */
+	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* do not contact a server */
 	struct k_statx fstab, systemd;
 	struct stat written;
 	const struct replace *file = &put->file;
@@ -312,7 +312,7 @@ static int ask(const struct put *put)
 	for (;;) {
 		char c;
 		ssize_t n = os_read(put->file.os, STDIN_FILENO, &c, 1);
-		/* At the end of input, the terminal shows no newline. */
+		/* At the end of input, no newline was typed. */
 		if (n <= 0)
 			text_say(stderr, "\n");
 		if (n <= 0 || c == '\n')
@@ -357,7 +357,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 {
 	const struct put_options *o = put->options;
 	const struct replace *file = &put->file;
-	/* With --force-file, a symlink is a difference by itself. */
+	/* With --force-file, being a symlink is itself a difference. */
 	bool same = !file->at_link && !file->missing && len == file->len
 	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};
@@ -372,7 +372,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	if (check)
 		text_say(stdout, "%s: %s\n", file->path, strbuf_str(&line));
 	status = same ? PX_OK : PX_DIFFERENT;
-	/* Changes that cannot be printed are not written. */
+	/* Do not write changes that cannot be printed. */
 	bool shown = flush_stdout() == 0 && !line.failed;
 	if (line.failed)
 		message(file->path, "%s", strerror(ENOMEM));
@@ -392,10 +392,10 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 	return status;
 }
 
-/** The mounts, for checking whether a symlink leads to a mount that can block. */
+/** The mounts, to check whether a symlink leads to a mount that can block. */
 struct output_mounts {
 	struct os *os;
-	struct mount_table *table;   /* once it was read */
+	struct mount_table *table;   /* NULL before it is read */
 };
 
 static bool leads_to_blocking(void *arg, const char *path)
@@ -420,7 +420,7 @@ int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 		bool opened = open_file(os, &request, &file) == 0;
 		bool failed = !opened || replace_may(&file, true) != 0
 		              || (bytes && replace_commit(&file, bytes, len, false, true) != 0);
-		/* Another run has replaced the report meanwhile: this one is newer, so retry. */
+		/* Another run replaced the report in the meantime: this one is newer, so retry. */
 		again = opened && failed && file.error.why == RP_CHANGED && tries < TRIES;
 		if (opened && !again)
 			status = failed ? report_failure(&file, true) : PX_OK;

@@ -15,23 +15,24 @@
 
 /** Exit statuses of recover and of fstab --merge. */
 enum put_exit {
-	PX_OK = 0,           /* correct, or corrected */
+	PX_OK = 0,           /* correct, or fixed */
 	PX_DIFFERENT = 1,    /* differences were found, and nothing was written */
 	PX_NOT_CHECKED = 2,     /* usage error, or the file could not be read or checked */
-	PX_NOT_WRITTEN = 16,   /* it could not be written, or was refused */
+	PX_NOT_WRITTEN = 16,   /* the file could not be written, or writing was refused */
 };
 
-/** What to do with the new text.  If all are false: check. */
+/** What to do with the new text.  Default: check. */
 struct put_options {
-	bool check, diff, write;   /* one of these */
-	bool yes;                  /* without confirmation */
-	bool force;                /* despite new boot risks and other hard links */
-	bool force_file;           /* replace a symlink with a file, not its target */
+	bool check, diff, write;   /* at most one of these */
+	bool yes;                  /* write without confirmation */
+	bool force;                /* ignore new boot risks and other hard links */
+	bool force_file;           /* replace a symlink by a file, not its target */
 	bool no_backup;
-	int color;                 /* of the diff: enum color_when */
+	int color;                 /* for the diff: enum color_when */
 };
 
-/** The rows of these options for the table of a command.  @put  The field of its options. */
+/** The rows of these options for the table of a command.  @put  The field of the command's
+    options. */
 #define PUT_ROWS(type, put) \
 	OPTION_GROUP("Writing the file"), \
 	OPTION_COLOR(type, put.color), \
@@ -47,32 +48,32 @@ struct put_options {
 	{"write", 0, NULL, "write the file after confirmation", \
 	 OPT_IS_FLAG(type, put.write), .excludes = PUT_EXCLUDES}, \
 	{"yes", 0, NULL, "write without confirmation", OPT_IS_FLAG(type, put.yes)}
-#define PUT_EXCLUDES (1u << 31)   /* in option_row.excludes: reserved for these */
+#define PUT_EXCLUDES (1u << 31)   /* bit of option_row.excludes reserved for these rows */
 
 /** Check combinations of the options.  @return 0, or PX_NOT_CHECKED after a message. */
 int put_check(const struct put_options *options);
 
-/** Whether touching a path can block; it has no symlinks, and is seen from this process's root.
+/** Whether access to a path can block.  The path has no symlinks, and is relative to this process's
+    root.
     @run  Live, after run_know(). */
 bool put_blocks(void *run, const char *path);
 
 /** An open file. */
 struct put {
 	const struct put_options *options;
-	struct replace file;     /* as it was read */
+	struct replace file;     /* as read */
 	bool rooted;             /* below a root other than "/" */
 };
 
-/** Print why replace_open() did not open a file.  @path  Its name, as given. */
+/** Print why replace_open() did not open a file.  @path  The name as given. */
 void put_open_failed(const char *path, const struct replace *file);
 
 /** Resolve the name and read the whole file, at most 64 MiB.
-    @os  Counts the calls; outlives the file.
-    @options  Outlive the file.
+    @os  Counts the calls; must outlive the file.
+    @options  Must outlive the file.
     @name  at_link is set from the options; named is ignored if there is a root.
     @put [out]
-    @return 0, or PX_NOT_CHECKED after a message.
-    Ownership: *put is freed by put_close(). */
+    @return 0, or PX_NOT_CHECKED after a message.  Ownership: *put is freed by put_close(). */
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
              struct put **put);
 
@@ -87,14 +88,14 @@ struct put_verdict {
 };
 
 /**
- * Check, print or write the new text, as the options say.
+ * Check, print or write the new text, as the options request.
  *
  *  check  One line on standard output: path, number of changed lines, summary.
  *  diff   The unified diff on standard output, byte for byte; on a terminal escaped and with
  *         secrets masked.  Summary and risks on standard error.
  *  write  The diff on standard output, with secrets masked; on standard error the path and its
- *         file system, the question, the name of the backup, how to undo, and a hint at
- *         systemctl daemon-reload where systemd has read this file.
+ *         file system, the question, the name of the backup, how to undo, and a hint to run
+ *         systemctl daemon-reload if systemd has read this file.
  *
  * An unchanged text is not written.  Standard output is flushed; the caller closes it.
  *
@@ -105,9 +106,9 @@ struct put_verdict {
 __attribute__((warn_unused_result))
 int put_finish(struct put *put, const char *new, size_t len, const struct put_verdict *verdict);
 
-/** Write a file that the user named for output and that every run rewrites, completely or not at
-    all: no confirmation, no backup, no message.  Symlinks of other users are refused, as are those
-    whose target is on a mount that can block.  Other hard links keep the old bytes.
+/** Write an output file that every run replaces, completely or not at all, without confirmation,
+    backup or message.  Symlinks of other users, or to a mount that can block, are refused.  Other
+    hard links keep the old content.
     @bytes  NULL: only check whether the file can be written.
     @return 0, or PX_NOT_WRITTEN after a message. */
 __attribute__((warn_unused_result))

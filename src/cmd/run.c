@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run: its start, what is missing, the machine. */
+/* The state of a run: its start, why it is incomplete, data of the machine. */
 #include "cmd/run.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ void run_init(struct run *run, const struct input_opts *options)
 void run_start(struct run *run)
 {
 	os_mark(MARK_BEGIN);
-	/* With a recorded table the live system is not touched, not even to probe the kernel's
-	   features. */
+	/* With a recorded table, do not access the live system, not even to probe features of
+	   the kernel. */
 	if (run->opt->tab_file)
 		run->os = (struct os){.statx_works = true};
 	else

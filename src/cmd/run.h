@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The mounts that a command reads: from the options to their names and states.
+ * Reading the mounts of a command: from the options to the names and states of mounts.
  */
 #ifndef GM_CMD_RUN_H
 #define GM_CMD_RUN_H
@@ -12,40 +12,40 @@
 #include "mounts/table.h"
 #include "os/os.h"
 
-/** Which mounts a run reads, and how they are found.  Strings are borrowed. */
+/** Which mounts a run reads, and how to find them.  Strings are borrowed. */
 struct input_opts {
-	/* which table */
+	/* choosing the table */
 	int source;               /* enum table_source */
 	const char *tab_file;
-	bool no_table;            /* a table without mounts, instead of tab_file */
+	bool no_table;            /* use a table without mounts instead of tab_file */
 	const char *root;
 	bool part;                /* root must not be "/" */
 	uint64_t task;            /* a process ID; 0: none */
 
-	/* how they are found */
+	/* finding the mounts */
 	int names;                /* enum discover_names; -1: not given */
 	int algorithm, identity;  /* enum discover_* */
 	unsigned prune_on, prune_off;
 	unsigned depth, threads;
 	uint64_t max_dirs;
-	double search_seconds;    /* of --search-limit; 0: no bound */
-	double max_time;          /* of --max-time; 0: no bound */
-	double timeout;           /* of a probe */
-	bool lets_expire;         /* see struct discover_opts; set by no option */
+	double search_seconds;    /* from --search-limit; 0: unlimited */
+	double max_time;          /* from --max-time; 0: unlimited */
+	double timeout;           /* of a probe, in seconds */
+	bool lets_expire;         /* see struct discover_opts; not set by options */
 	int probe;                /* enum discover_probe */
 	bool boundaries;
 
 	bool unique_ids;          /* 64-bit mount IDs are needed */
-	bool devices;             /* devices are examined, also for the lines of a file */
-	bool nocanonicalize;      /* paths are used as they are written */
+	bool devices;             /* examine devices, even for the lines of a file */
+	bool nocanonicalize;      /* use paths as written */
 	bool debug;
 };
 
-/** Bounds of a search for mounts whose kernel names are wrong, in directories and seconds. */
+/** Limits of a search for mounts with wrong kernel names: directories and seconds. */
 enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
 
 #define INPUT_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5}
-/** The live mounts, named as by getmnt discover, but with a limit. */
+/** The live mounts, named as by getmnt discover, but within limits. */
 #define INPUT_LIMITED {.source = TABLE_AUTO, .names = DN_HINT, .timeout = 5, \
 	.max_dirs = HINT_DIRS, .search_seconds = HINT_SECONDS}
 
@@ -53,7 +53,7 @@ enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
 struct run {
 	struct os os;
 	const struct input_opts *opt;
-	struct devmap *devs;           /* NULL: no device is examined */
+	struct devmap *devs;           /* NULL: do not examine devices */
 	struct devmap_device *devices; /* devices with a file system; NULL: not listed yet */
 	ssize_t ndevices;
 	struct mount_table *table;
@@ -61,22 +61,22 @@ struct run {
 	struct discovery *d;           /* NULL for an fstab or mtab */
 	struct mounts_paths paths;     /* run_paths() */
 	bool pathed;                   /* paths is set */
-	struct mounts *known;          /* found while --root was resolved; or NULL */
-	const char *table_name;        /* "listmount", or the file that was read */
-	int procfd, rootfd;            /* of --task; else AT_FDCWD */
-	bool untestable;               /* --task: its root cannot be opened */
-	char *prefix;                  /* of --root; else NULL */
-	bool live;                     /* the table is the current one of the kernel */
-	bool nomem;                    /* memory ran out in a function that cannot report it */
+	struct mounts *known;          /* found while resolving --root; or NULL */
+	const char *table_name;        /* "listmount", or the name of the file read */
+	int procfd, rootfd;            /* for --task; else AT_FDCWD */
+	bool untestable;               /* --task: the root of the process cannot be opened */
+	char *prefix;                  /* for --root; else NULL */
+	bool live;                     /* the table is the kernel's current table */
+	bool nomem;                    /* ENOMEM in a function that cannot report it */
 	bool complete;
-	const char *reasons[8];        /* why it is not complete */
+	const char *reasons[8];        /* why the run is incomplete */
 	size_t nreasons;
 	double start;                  /* os_now() at the start */
 	void (*progress)(const struct discover_progress *progress, void *arg);
 	/* About the machine; read if the output shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: unknown */
-	uint64_t tid;                  /* process that the table belongs to; 0: unknown */
+	uint64_t tid;                  /* process whose mounts the table shows; 0: unknown */
 };
 
 /** The number of mounts: nodes of the tree, or rows of the file. */
@@ -97,7 +97,7 @@ static inline const char *run_target(const struct run *run, size_t i)
 	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
 }
 
-/** The mount point of a node as seen from the root of the run; NULL: not visible. */
+/** The mount point of a node relative to the root of the run; NULL: not visible. */
 static inline const char *run_name(const struct run *run, size_t i)
 {
 	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
@@ -110,22 +110,22 @@ static inline const char *run_name(const struct run *run, size_t i)
 /** Initialize a run; the options outlive it. */
 void run_init(struct run *run, const struct input_opts *options);
 
-/** Start to count kernel calls, and probe the kernel's features unless the table is recorded. */
+/** Start counting kernel calls, and probe features of the kernel unless the table is recorded. */
 void run_start(struct run *run);
 
-/** Add a reason why a run is incomplete, unless it is known. */
+/** Add a reason why a run is incomplete, once. */
 void run_incomplete(struct run *run, const char *reason);
 
 /** Whether memory ran out somewhere, so that results may be missing. */
 bool run_failed(const struct run *run);
 
-/** Read host name, boot ID and mount namespace; unreadable ones stay unknown.
+/** Read host name, boot ID and mount namespace; each stays unknown if it cannot be read.
     @self  Also the ID of this process, if the table is its own.  @return 0, or -1 (ENOMEM). */
 int machine_read(struct run *run, bool self);
 
 /* input.c */
 
-/** Read the table that the options name, into run->table, and report lines that cannot be parsed.
+/** Read the table that the options name into run->table, and report lines that cannot be parsed.
     Sets run->live, table_name, procfd, rootfd and prefix.
     @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
 int input_read(struct run *run, unsigned fields);
@@ -139,20 +139,21 @@ void run_destroy(struct run *run);
 
 /* path.c */
 
-/** The paths of a run, with the names of its mounts. */
+/** The path resolution of a run, with the names of its mounts. */
 struct mounts_paths *run_paths(struct run *run);
 
-/** Free the discovery of a run, and what is known of its paths. */
+/** Free the discovery and path resolution of a run. */
 void run_forget(struct run *run);
 
-/** The text for an errno of mounts_follow(), or of reading a file. */
+/** The text for an errno of mounts_follow() or of reading a file. */
 const char *path_error(int error);
 
-/** Whether touching the backing file of a loop device can block: for devmap_set_blocking_test(). */
+/** Whether access to the backing file of a loop device can block: for
+    devmap_set_blocking_test(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
-/** The name that the table would have for a path: the path as written if it is a mount point,
-    else what it resolves to.  @out [out]  The name.  @return as mounts_follow(). */
+/** The name that the table would use for a path: the path as written if it is a mount point,
+    else the resolved path.  @out [out]  The name.  @return as mounts_follow(). */
 enum path_followed run_resolve(struct run *run, const char *path, struct strbuf *out);
 
 /** Whether the table has a mount point with this name. */

@@ -7,7 +7,7 @@
 #include "cmd/run.h"
 #include "cmd/text.h"
 
-/** Write the members that every JSON document of a run has: schema, version, host ...
+/** Write the members of all JSON documents about a run: schema, version, host ...
     incomplete_reasons. */
 void json_head(const struct run *run, struct json *json);
 

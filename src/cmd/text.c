@@ -18,7 +18,7 @@ struct conversion {
 	char letter;
 };
 
-/** Read a number of a format, or '*'.  @return -1: none. */
+/** Parse a number in a format, or '*'.  @return -1: none. */
 static int read_number(const char **at, va_list *args)
 {
 	if (**at == '*') {
@@ -32,7 +32,7 @@ static int read_number(const char **at, va_list *args)
 	return (int)n;
 }
 
-/** Read a conversion after its '%'. */
+/** Parse a conversion after its '%'. */
 static struct conversion read_conversion(const char **at, va_list *args)
 {
 	struct conversion c = {.precision = -1, .size = sizeof(int)};
@@ -43,7 +43,7 @@ static struct conversion read_conversion(const char **at, va_list *args)
 		++*at;
 		bool given = **at == '*';
 		c.precision = read_number(at, args);
-		/* "%.s" is "%.0s"; a negative argument is no precision. */
+		/* "%.s" means "%.0s"; a negative argument counts as no precision. */
 		if (c.precision < 0)
 			c.precision = given ? -1 : 0;
 	}
@@ -91,7 +91,7 @@ static void put_argument(struct strbuf *out, const struct conversion *c, va_list
 		              va_arg(*args, double));
 		break;
 	default:
-		/* Not implemented: fail, so that a test finds the format. */
+		/* Unsupported: fail, so that a test detects the format. */
 		out->failed = true;
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Text for people: the only way to print what a person reads, besides tables and messages.
+ * Text for people: besides tables and messages, the only way to print text that people read.
  *
- * Every %s of a format is escaped for a terminal, so no name that a user chose can control a
- * terminal or forge a line.  build-aux/layers rejects other ways to print.
+ * Every %s in a format is escaped for a terminal, so that no name can control the terminal or forge
+ * a line.  build-aux/layers rejects other ways to print.
  */
 #ifndef GM_CMD_TEXT_H
 #define GM_CMD_TEXT_H
@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/** A text, {0} at first.  Only text.c appends to the buffer. */
+/** A text; initialize with {0}.  Only text.c appends to the buffer. */
 struct text {
 	struct strbuf people_text;
 };
@@ -22,11 +22,11 @@ struct text {
 __attribute__((format(printf, 2, 3)))
 void text_put(struct text *text, const char *format, ...);
 
-/** The same with a va_list, which is consumed. */
+/** text_put() with a va_list, which is consumed. */
 __attribute__((format(printf, 2, 0)))
 void text_vput(struct text *text, const char *format, va_list args);
 
-/** The same for a document that its format prints, such as a report of the audit. */
+/** text_put() for a document that its format prints, such as an audit report. */
 __attribute__((format(printf, 2, 3)))
 void text_add(struct strbuf *document, const char *format, ...);
 
@@ -36,18 +36,18 @@ void text_count(struct text *text, uint64_t n, const char *word);
 /** Append a size: column_size(). */
 void text_size(struct text *text, uint64_t bytes);
 
-/** Mark a text as incomplete, if memory ran out for a part of it. */
+/** Mark a text as incomplete if memory ran out for a part of it. */
 void text_lack(struct text *text, bool nomem);
 
-/** Print a text on standard output or standard error, and free it.  If it cannot be printed, that
-    is reported, and lose_output() called. */
+/** Print a text on standard output or standard error, and free it.  A failure is reported, and
+    lose_output() called. */
 void text_print(struct text *text, FILE *to);
 
 /** text_put() and text_print() at once. */
 __attribute__((format(printf, 2, 3)))
 void text_say(FILE *to, const char *format, ...);
 
-/** Free a text that is not printed. */
+/** Free a text without printing it. */
 void text_destroy(struct text *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt audit: an fstab compared with what is mounted and with the devices of the machine.
+ * getmnt audit: compare an fstab with the live mounts and the devices of the machine.
  *
  *     options --> run_know() --> fstab_plan() --> fstab_match() --> audit_drift() --.
  *                     |                                                              >-- findings
@@ -8,7 +8,7 @@
  *     configuration --> audit_policy() ----------------------------------------------^
  *     baseline --> audit_baseline_compare() --------------------------------------------^
  *
- * Only --output and --save write files, and nothing that can block is touched.
+ * Only --output and --save write files, and no file system that can block is accessed.
  *
  * Exit status: 0 clean, 1 findings, 2 the audit failed.
  */
@@ -36,24 +36,25 @@ enum { AUDIT_FIELDS = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS | M
 struct auditing {
 	struct audit_opts *opts;
 	struct fstab_machine machine;
-	struct strbuf path;       /* of the fstab, as it is shown */
+	struct strbuf path;       /* name of the fstab, for messages */
 	bool is_there;            /* the fstab exists */
-	bool is_seen;             /* it was read at its usual place: `st` is known */
-	bool is_foreign;          /* it was named, and is not that of the host */
-	bool is_closed;           /* only its owner can read it */
+	bool is_seen;             /* read from /etc/fstab below ROOT: `st` is known */
+	bool is_foreign;          /* given by --fstab, and not the fstab of the host */
+	bool is_closed;           /* only the owner of the file can read it */
 	struct k_statx st;
 	char *text;
 	struct fstab_file *file;
 	struct audit_config config;
 	int64_t today;
 	struct audit_report report;
-	struct arena names;       /* where operands lead */
-	struct audit_base_run base, last;   /* of --baseline, of --watch */
-	audit_set unavailable;  /* the rules whose input could not be read: no findings */
+	struct arena names;       /* resolved paths of the operands */
+	struct audit_base_run base, last;   /* for --baseline, for --watch */
+	audit_set unavailable;  /* rules whose input could not be read: their findings are
+	                           ignored */
 	int64_t began;            /* seconds since 1970 */
 };
 
-/** Find the fstab.  @place [out]  Its resolved path. */
+/** Find the fstab.  @place [out]  The resolved path. */
 static enum path_followed find_fstab(struct auditing *a, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
@@ -76,8 +77,8 @@ static enum path_followed find_fstab(struct auditing *a, struct strbuf *place)
 	return known;
 }
 
-/** Read the fstab.  A named one may be a pipe; at the usual place it must be a regular file.  If it
-    does not exist and was not named, the report says so.
+/** Read the fstab.  A file given by --fstab may be a pipe; otherwise it must be a regular file.  If
+    it does not exist and was not named, the report says so.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
 {
@@ -121,7 +122,7 @@ out:
 	return rc;
 }
 
-/** Check for data that mounts cover.  @return 0, or -1 (ENOMEM). */
+/** Check for data covered by mounts.  @return 0, or -1 (ENOMEM). */
 static int judge_covered(struct auditing *a, const struct audit_live *live)
 {
 	struct host_cover cover;
@@ -238,7 +239,7 @@ static int judge(struct auditing *a)
 }
 
 /** Print the report.
-    @failed  Why the audit failed; NULL: it did not.
+    @failed  Why the audit failed; NULL: it succeeded.
     @return an exit status. */
 static int report(struct auditing *a, const char *failed, struct strbuf *document)
 {
@@ -282,7 +283,7 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	                   || audit_base_text(&a->base, &reported, &way->saved) != 0);
 	if (way->watch > 0 && !failed)
 		audit_base_write(&a->last.now, &way->saved);
-	/* A baseline keeps all findings; no format lists all of them. */
+	/* Only the output is limited; a baseline keeps all findings. */
 	audit_report_bound(&a->report);
 	int status = audit_way_report(way, &reported, document);
 	if (way->unsaved)
@@ -392,7 +393,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	return status;
 }
 
-/** Run the command.  @plugin  It is called as check_getmnt. */
+/** Run the command.  @plugin  Called as check_getmnt. */
 static int audit(int argc, char **argv, bool plugin)
 {
 	struct audit_opts opts = {.timeout = 3, .fail_on = AUDIT_WARNING, .rules = audit_set_of(0)};

@@ -38,11 +38,11 @@ void audit_base_destroy(struct audit_base_run *base)
 
 /* The format. */
 
-/** The first key of an entry, which says its kind. */
+/** The first key of an entry, which identifies its kind. */
 static const char *const kinds[] = {
     [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
-/** The key of a text of an entry.  A finding has its target as source. */
+/** The key for a text of an entry.  The source of a finding is its target. */
 static const char *key_of(const struct audit_base_entry *entry, size_t text)
 {
 	static const char *const keys[] = {"", "source", "uuid", "fstype", "root", "options",
@@ -120,7 +120,7 @@ static bool wrong(struct parse *p, const char *format, ...)
 	return false;
 }
 
-/** Decode a string of an object, if the object has it. */
+/** Decode a string member of an object, if it exists. */
 static bool take(struct parse *p, const json_t *object, const char *key, const char **value)
 {
 	const json_t *given = json_object_get(object, key);
@@ -139,8 +139,8 @@ static bool take(struct parse *p, const json_t *object, const char *key, const c
 	return strlen(text) == len || wrong(p, "\"%s\" contains a NUL byte", key);
 }
 
-/** Check that an object has only known keys.  What a later version stores under a new key may
-    change the meaning of the rest.  @keys  Separated by blanks. */
+/** Check that an object has only known keys.  An unknown key of a later version may change the
+    meaning of the others.  @keys  Separated by blanks. */
 static bool has_only(struct parse *p, json_t *object, const char *keys)
 {
 	const char *key;
@@ -210,7 +210,7 @@ static bool parse_head(struct parse *p, json_t *object)
 
 static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind kind)
 {
-	/* The severity of a finding is in its uuid. */
+	/* The severity of a finding is stored in its uuid. */
 	static const char *const known[] = {
 		[BASE_MOUNT] = "mount source uuid fstype root options owner light",
 		[BASE_SWAP] = "swap source uuid fstype root options owner light",
@@ -236,7 +236,7 @@ static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind ki
 	return has_only(p, object, known[kind]);
 }
 
-/** Parse a line and its JSON object.  @ended [out]  Whether it is the end. */
+/** Parse a line and its JSON object.  @ended [out]  Whether it is the last. */
 static bool parse_object(struct parse *p, json_t *object, uint32_t number, bool *ended)
 {
 	const json_t *end = json_object_get(object, "end");
@@ -255,7 +255,7 @@ static bool parse_object(struct parse *p, json_t *object, uint32_t number, bool 
 	return *ended = has_only(p, object, "end");
 }
 
-/** @number  Of the line, from 1. */
+/** @number  Line number, from 1. */
 static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t number, bool *ended)
 {
 	json_error_t error;
@@ -302,7 +302,7 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Check that a baseline is of this host, root and set of owners.  @return 0, or -1 after a
+/** Check that a baseline belongs to this host, root and set of owners.  @return 0, or -1 after a
     message. */
 static int check_origin(const struct audit_base_run *base)
 {
@@ -362,7 +362,7 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	return rc == 0 ? check_origin(base) : -1;
 }
 
-/** Check that a file may be replaced by a baseline.  @return 0, or -1 after a message. */
+/** Check that a baseline may replace a file.  @return 0, or -1 after a message. */
 static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	char *text = NULL;

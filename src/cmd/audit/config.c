@@ -26,13 +26,13 @@ struct reading {
 	struct fstab_machine *machine;
 	struct audit_config *config;
 	struct os *os;
-	bool trusting;           /* not root: files that others may write are read */
+	bool trusting;           /* not root: read files that other users may write */
 	struct strbuf shown;     /* the name of the file, for messages */
-	char **names;            /* of files in CONFIG_DIR */
+	char **names;            /* names of files in CONFIG_DIR */
 	size_t nnames, names_room;
 };
 
-/** Whether only root can write an open file or directory.  If not, reports it.
+/** Whether only root can write an open file or directory.  Reports if not.
     @option  The option that names another file. */
 static bool is_trusted(const char *name, const struct stat *st, const char *option)
 {
@@ -81,7 +81,7 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 
 enum { NOT_FOUND = -2 };
 
-/** Open a file or directory from ROOT; its name is in r->shown.
+/** Open a file or directory below ROOT; its name is stored in r->shown.
     @return a descriptor; NOT_FOUND; or -1 after a message. */
 static int open_below(struct reading *r, const char *path, bool dir)
 {
@@ -128,7 +128,7 @@ static int parse_text(struct reading *r, const char *name, char *text, size_t le
 	return rc;
 }
 
-/** Read a file from ROOT, if it exists.  @return 0, or -1 after a message. */
+/** Read a file below ROOT, if it exists.  @return 0, or -1 after a message. */
 static int read_file(struct reading *r, const char *path)
 {
 	char *text;
@@ -183,7 +183,7 @@ static int list_dir(struct reading *r)
 	return good ? 0 : -1;
 }
 
-/** Read the files at their usual places.  @return 0, or -1 after a message. */
+/** Read the files at their default paths.  @return 0, or -1 after a message. */
 static int read_default(struct reading *r)
 {
 	struct strbuf path = {0};
@@ -213,7 +213,7 @@ static int read_given(struct reading *r, const char *name)
 	return rc > 0 ? parse_text(r, name, text, len) : -1;
 }
 
-/** Report invalid lines.  @return 0, or -1: there are some. */
+/** Report invalid lines.  @return 0, or -1 if there are any. */
 static int report_problems(const struct audit_config *config)
 {
 	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** Compare a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
+/** Compare an mtab that is a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
 static int judge_mtab(const struct discovery *d, const char *text, size_t len,
                       struct audit_mtab *mtab)
 {
@@ -75,7 +75,7 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_live *in, c
 	return -2;
 }
 
-/** Read which errors the file systems of a plan report.  @return 0, or -1 (ENOMEM). */
+/** Read the errors that the file systems of a plan report.  @return 0, or -1 (ENOMEM). */
 static int read_errors(struct host *host, const struct fstab_plan *plan,
                        struct host_errors_list *errors)
 {

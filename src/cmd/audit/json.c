@@ -23,7 +23,7 @@ static void put_severities(struct json *json, const size_t of[AUDIT_CRITICAL + 1
 		                of[severity]);
 }
 
-/** Put what happened, and when; nothing for NULL. */
+/** Write an event and its time; nothing for NULL. */
 static void put_event(struct json *json, const struct audit_reported *reported, const char *event)
 {
 	if (event) {
@@ -32,7 +32,7 @@ static void put_event(struct json *json, const struct audit_reported *reported, 
 	}
 }
 
-/** Put a finding.  @event  What happened to it, in a line of its own; or NULL. */
+/** Write a finding.  @event  The event, for a finding on its own line; or NULL. */
 static void put_finding(struct json *json, const struct audit_reported *reported,
                         const char *event, const struct audit_finding *f)
 {
@@ -73,7 +73,7 @@ static void put_counts(struct json *json, const struct audit_reported *reported)
 	json_end(json);
 }
 
-/** The baseline, and what differs from it. */
+/** Write the baseline and the differences from it. */
 static void put_baseline(struct json *json, const struct audit_reported *reported)
 {
 	const struct audit_base_counts *since = reported->since;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output by the guidelines of the Monitoring Plugins: a line of less than 80 characters, then a
- * bar and perfdata; with -v more lines, none with a bar.
+ * Output following the guidelines of the Monitoring Plugins: a line of less than 80 characters,
+ * then a bar and perfdata; with -v more lines, none with a bar.
  */
 #include "cmd/audit/audit.h"
 #include "cmd/text.h"
@@ -82,7 +82,7 @@ static void put_without_bars(struct strbuf *out, struct strbuf *text)
 	strbuf_destroy(text);
 }
 
-/** Append why the audit failed: a message, which is escaped. */
+/** Append why the audit failed: a message, which is already escaped. */
 static void put_failed(const struct audit_reported *reported, struct strbuf *out)
 {
 	strbuf_add(out, reported->failed, strlen(reported->failed));
@@ -98,13 +98,13 @@ static size_t line_width(const struct strbuf *line)
 }
 
 /** List findings, the most severe first, as many as fit: "DRIFT-SOURCE /data and 3 more".
-    @room  Number of characters of the line with the list. */
+    @room  Maximum number of characters of the line with the list. */
 static void put_gravest(const struct audit_reported *reported, struct strbuf *line, size_t room)
 {
 	const struct audit_report *report = reported->report;
 	size_t listed = 0, left = report->of[AUDIT_CRITICAL] + report->of[AUDIT_WARNING];
 	bool fits = true;
-	/* Of each severity the findings of the system first, then those of users' mounts. */
+	/* For each severity, findings of the system come before findings of users' mounts. */
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && fits; ++i) {
 			const struct audit_finding *f = &report->findings[i];
@@ -190,7 +190,8 @@ static void put_perfdata(const struct audit_reported *reported, struct strbuf *o
 		strbuf_printf(out, ";%g", reported->way->seconds);
 }
 
-/** The lines of -v, -vv and -vvv: findings; informational ones and remedies; what was audited. */
+/** Print the lines of -v, -vv and -vvv: findings; informational findings and remedies; the scope
+    of the audit. */
 static void put_long(const struct audit_reported *reported, struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;

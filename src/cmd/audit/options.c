@@ -45,7 +45,7 @@ static const char *code_word(int i)
 	return NULL;
 }
 
-/** The code that is nearest to a misspelled one; or NULL. */
+/** The code nearest to a misspelled one; or NULL. */
 static const char *nearest_code(const char *word, size_t n)
 {
 	const char *near = NULL, *code;
@@ -58,7 +58,7 @@ static const char *nearest_code(const char *word, size_t n)
 	return near;
 }
 
-/** Take the codes of --only and --disable. */
+/** Parse the codes of --only and --disable. */
 static int take_codes(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_opts *opts = arg;
@@ -90,7 +90,7 @@ static int take_codes(void *arg, const struct option_row *row, const char *value
 	}
 }
 
-/** Take the owners of --include. */
+/** Parse the owners of --include. */
 static int take_owners(void *arg, const struct option_row *row, const char *value)
 {
 	const char **include = ((struct audit_opts *)arg)->include;
@@ -110,7 +110,7 @@ static int take_owners(void *arg, const struct option_row *row, const char *valu
 	}
 }
 
-/** Take a range of the plugin. */
+/** Parse a range of the plugin. */
 static int take_range(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_limits *limits = &((struct audit_opts *)arg)->way.limits;
@@ -258,7 +258,7 @@ void audit_options_help(const struct option_table *table, bool plugin)
 	         "Details: getmnt-audit(8).\n");
 }
 
-/** Refuse what a watch cannot do.  @return 0, or an exit status after a message. */
+/** Refuse options that --watch does not support.  @return 0, or an exit status after a message. */
 static int check_watch(const struct audit_opts *opts)
 {
 	const struct audit_way *way = &opts->way;

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <time.h>
 
-/** The texts of the manual. */
+/** The texts of the man page about the rules. */
 static const struct {
 	const char *code, *text;
 } rule_texts[] = {
 #include <rule_texts.h>
 };
 
-/** Print the manual's text about a rule. */
+/** Print the text of the man page about a rule. */
 static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 {
 	static const char remedy[] = "Remedy:";
@@ -26,7 +26,7 @@ static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 		++i;
 	const char *text = rule_texts[i].text, *at = strstr(text, remedy);
 	text_add(out, "%s ", rule->code);
-	/* Constants, with line ends. */
+	/* A constant with line ends, which needs no escaping. */
 	strbuf_add(out, text, at ? (size_t)(at - text - 1) : strlen(text));
 	strbuf_puts(out, at ? "\n  " : "");
 	strbuf_add(out, at ? at : "", at ? strlen(at) : 0);
@@ -39,7 +39,7 @@ static void put_severity(struct strbuf *out, enum audit_severity severity, bool 
 	static const char *const colors[] = {
 		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
 	const char *color = colored ? colors[severity] : NULL;
-	/* Constants of this file. */
+	/* A constant of this file. */
 	strbuf_puts(out, color ? color : "");
 	text_add(out, "%-9s", audit_severity_name(severity));
 	strbuf_puts(out, color ? "\033[m " : " ");
@@ -92,7 +92,7 @@ void audit_cut(struct strbuf *out, size_t from, size_t chars)
 		if (((unsigned char)out->data[at] & 0xc0) == 0x80)
 			continue;
 		if (++n == chars - 2)
-			kept = at;   /* where three dots begin */
+			kept = at;   /* where to put "..." */
 		if (n > chars) {
 			size_t word = kept;
 			while (word > from + 1 && !strchr(" /", out->data[word - 1]))
@@ -123,7 +123,7 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 		    of[AUDIT_INFO]);
 }
 
-/** Append a text of a finding after another, if there is one. */
+/** Append another text of a finding after a label, if the finding has it. */
 static void put_labeled(struct strbuf *out, const struct audit_finding *f, const char *label,
                         const char *text)
 {
@@ -133,7 +133,7 @@ static void put_labeled(struct strbuf *out, const struct audit_finding *f, const
 	}
 }
 
-/** Append the rest of a finding.  @new  What follows its place if it is new.  @indent  Between its
+/** Append the rest of a finding.  @new  The mark of a new finding.  @indent  The text between
     parts. */
 static void put_finding(struct strbuf *out, const struct audit_finding *f, const char *new,
                         const char *indent)
@@ -154,7 +154,7 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, const
 	strbuf_putc(out, '\n');
 }
 
-/** Append the codes of a set after a text; nothing if it is empty. */
+/** Append a text and the codes of a set; nothing if the set is empty. */
 static void put_codes(struct strbuf *out, const char *before, audit_set set)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -171,7 +171,7 @@ void audit_put_not_checked(struct strbuf *out, const struct audit_reported *repo
 	put_codes(out, "not checked everywhere: ", reported->not_checked);
 }
 
-/** "3 rules not checked here: A, B, C": what of another host is unknown. */
+/** Append "3 rules not checked here: A, B, C": the rules that lack facts about another host. */
 static void put_lacking(struct strbuf *out, const struct audit_reported *reported)
 {
 	unsigned n = audit_set_count(reported->lacking);
@@ -191,7 +191,7 @@ void audit_put_row(struct strbuf *out, const struct audit_row *row)
 	strbuf_destroy(&masked);
 }
 
-/** List the findings that the configuration ignores, with its lines. */
+/** List the findings that the configuration ignores, with its statements. */
 static void put_silenced(struct strbuf *out, const struct audit_config *config)
 {
 	size_t users = 0;
@@ -224,7 +224,7 @@ const struct audit_row *audit_next_over(const struct audit_reported *reported, s
 	return NULL;
 }
 
-/** List the lines of the configuration that have expired. */
+/** List the expired statements of the configuration. */
 static void put_over(struct strbuf *out, const struct audit_reported *reported)
 {
 	const struct audit_row *row;
@@ -301,8 +301,8 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 		put_finding(out, shown[i], ", new: ", "\n            ");
 	}
 	free(shown);
-	/* A clean system prints nothing when run from cron; an fstab of another host is not known
-	   to be clean. */
+	/* A clean system prints nothing when run from cron; for an fstab of another host, clean
+	   is not certain. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
 	    || (reported->foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);
@@ -335,7 +335,8 @@ const struct audit_base_entry *audit_next_cleared(const struct audit_reported *r
 	return NULL;
 }
 
-/** Begin the line of a change: "2026-11-26T08:15:02Z new      warning   CODE /data". */
+/** Append the start of a line about a change: "2026-11-26T08:15:02Z new      warning   CODE
+    /data". */
 static void put_change(struct strbuf *out, const struct audit_reported *reported, const char *what,
                        enum audit_severity severity, const char *code, const char *target)
 {
@@ -354,7 +355,7 @@ void audit_text_changes(const struct audit_reported *reported, struct strbuf *ou
 {
 	const struct audit_report *report = reported->report;
 	const struct audit_base_entry *entry;
-	/* A finding with another severity is cleared, then new. */
+	/* A finding whose severity changed is first cleared, then new. */
 	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(reported, &at));) {
 		if (at.severity < reported->least)
 			continue;

@@ -3,7 +3,7 @@
  * Text for Prometheus, in the format of node_exporter's textfile collector.
  *
  * The collector rejects a file with duplicate label sets or with timestamps, so equal series are
- * printed once.  If there are too many, the most severe are kept, those of users' mounts last.
+ * printed once.  If there are too many, the most severe are kept; users' mounts come last.
  */
 #include "cmd/audit/audit.h"
 
@@ -28,8 +28,8 @@ void audit_label(struct strbuf *out, const char *value)
 		if (*value == '\n')
 			strbuf_puts(out, "\\n");
 		else if (value[0] == '\\' && value[1] == 'x')
-			strbuf_puts(out, "\\\\x5c");   /* otherwise it would be read as an escaped
-			                                  byte */
+			strbuf_puts(out, "\\\\x5c");   /* otherwise "\\x5c" would be read as an
+			                                  escaped byte */
 		else if (*value == '"' || *value == '\\')
 			strbuf_printf(out, "\\%c", *value);
 		else if (escape_harms(value))
@@ -72,7 +72,7 @@ static void put_gauge(struct metrics *m, const char *name, const char *help, dou
 	++m->series;
 }
 
-/** A number for each severity. */
+/** Append a number for each severity. */
 static void put_severities(struct metrics *m, const char *name, const char *help,
                            const size_t of[AUDIT_CRITICAL + 1])
 {
@@ -103,7 +103,7 @@ static void put_info(struct metrics *m, const struct audit_reported *reported)
 	++m->series;
 }
 
-/** The expired lines of the configuration. */
+/** Append the expired statements of the configuration. */
 static void put_expired(struct metrics *m, const struct audit_reported *reported)
 {
 	const struct audit_row *row;
@@ -126,7 +126,7 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/** The findings: of the system before those of users' mounts, the most severe first. */
+/** Append the findings: the system's before those of users' mounts, the most severe first. */
 static void put_findings(struct metrics *m, const struct audit_reported *reported, unsigned room)
 {
 	const struct audit_report *report = reported->report;
@@ -152,7 +152,7 @@ static void put_findings(struct metrics *m, const struct audit_reported *reporte
 			strbuf_puts(&line, "} 1\n");
 			m->out->failed |= intern_put(&lines, strbuf_str(&line), line.len, &number);
 		}
-		/* No line of another rank is equal to one of these. */
+		/* Series of different ranks are never equal. */
 		if (lines.count > from)
 			qsort(lines.of + from, lines.count - from, sizeof(*lines.of),
 			      compare_lines);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --watch: the audit, then after each change only the findings that are new and cleared.
+ * --watch: print a full audit, then after each change only new and cleared findings.
  *
  *     mountinfo, swaps --poll--.
  *     inotify of files --------+--> pace --> child: audit --> document ---> standard output
  *     SIGHUP, interval --------'      ^                 |---> state ------> `known` of the next
  *                                     '----- cost ------'---> metrics ----> child: --output
  *
- * Each audit is a child with a time limit, and so is what writes the metrics.  So this process
- * touches no file system, stays small, and a child that hangs or dies does not end it.  An audit
- * compares its findings with the state that the last one has left: a baseline that only has
- * findings.
+ * Each audit is a child with a time limit; metrics are written by another child.  So this process
+ * accesses no file system, stays small, and survives a child that hangs or dies.  An audit compares
+ * its findings with the state of the last audit: a baseline that has only findings.
  *
- * poll(2) reports only that a table has changed since the last call, so nothing is lost while
- * nobody waits.  After a change the tables are polled only once a second, so that a storm of mounts
- * does not wake this process more often.
+ * poll(2) reports every change of a table since the last call, so no change is missed in between.
+ * After a change the tables are polled only once a second, so that a storm of mounts does not wake
+ * this process more often.
  *
  * The descriptor of inotify is shared with the child, which knows which files it reads and whether
- * they can block.  Once a file has changed, the descriptor is replaced, and with it all watches.
+ * they can block.  After a change of a file, the descriptor is replaced, and with it all watches.
  */
 #include "cmd/audit/audit.h"
 
@@ -37,9 +36,9 @@
 /* When an audit is due. */
 
 #define SETTLE 1.0         /* seconds without a change before an audit */
-#define SETTLE_MOST 5.0    /* seconds from the first change to an audit, if changes go on */
+#define SETTLE_MOST 5.0    /* maximum seconds from the first change to an audit, if changes go on */
 #define APART 2.0          /* seconds from one audit to the next */
-#define SHARE 25           /* an audit uses at most this part of the time */
+#define SHARE 25           /* an audit uses at most 1/SHARE of the processor time */
 
 void audit_pace_began(struct audit_pace *pace, double now)
 {
@@ -68,7 +67,7 @@ double audit_pace_due(const struct audit_pace *pace)
 	return pace->requested ? soonest : greater(due, soonest);
 }
 
-/* Within an audit. */
+/* During an audit. */
 
 void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine)
 {
@@ -88,7 +87,7 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 		enum path_followed known = PATH_MISSING;
 		strbuf_reset(&path);
 		strbuf_puts(&path, named ? named : files[i].usual ? files[i].usual : "");
-		/* Of a missing file the nearest directory that exists. */
+		/* For a missing file, watch the nearest existing parent directory. */
 		for (size_t n = path.len; n > 0 && !path.failed; n = path.len) {
 			const char *at = strbuf_str(&path);
 			known = named ? mounts_follow(run_paths(run), at, &place)
@@ -107,7 +106,7 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 	strbuf_destroy(&place);
 }
 
-/** Whether a finding is unknown, not cleared, if systemd did not answer. */
+/** Whether a missing finding is unknown, not cleared, if systemd did not answer. */
 static bool is_of_units(const struct audit_base_entry *entry)
 {
 	int code = audit_code(entry->target, strlen(entry->target));
@@ -148,7 +147,7 @@ int audit_watch_compare(const struct audit_way *way, struct audit_report *report
 	return rc;
 }
 
-/* The watch. */
+/* The watching process. */
 
 struct watch {
 	struct audit_opts *opts;
@@ -158,15 +157,16 @@ struct watch {
 	struct audit_pace pace;
 	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */
-	double ping, pinged;     /* seconds between two messages to its watchdog; of the last */
+	double ping, pinged;     /* seconds between two messages to the watchdog of the manager;
+	                            time of the last */
 	bool ready;              /* an audit has succeeded */
 	bool reloading;          /* the manager waits for the next audit */
-	bool failed;             /* the last audit */
+	bool failed;             /* the last audit failed */
 	int end;                 /* the signal that ends the watch; 0: none */
-	struct strbuf messages;  /* standard error of the last audit */
+	struct strbuf messages;  /* messages of the last audit on standard error */
 };
 
-enum { REPORT_SECONDS = 10 /* time limit of all but the audit */ };
+enum { REPORT_SECONDS = 10 /* time limit of everything except the audit */ };
 
 enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, MOUNTS, SWAPS, WAITING };
 
@@ -176,7 +176,7 @@ static void notify(struct watch *w, const char *text)
 		os_notify(&w->os, w->manager, text);
 }
 
-/** Take the pending signals. */
+/** Read the pending signals. */
 static void take_signals(struct watch *w)
 {
 	char text[80];
@@ -192,8 +192,8 @@ static void take_signals(struct watch *w)
 	}
 }
 
-/** Wait until something happens.
-    @child  A child that runs: changes can wait; or NULL.
+/** Wait for an event.
+    @child  A running child, during which changes can wait; or NULL.
     @until  When to return at the latest, as os_now().
     @return as os_bounded_wait(). */
 static int wait_for(struct watch *w, struct os_bounded *child, double until)
@@ -227,7 +227,7 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	if (fds[READER].revents & POLLERR)
 		w->end = SIGPIPE;
 	else if (fds[READER].revents)
-		w->reader = -1;      /* not open, or a terminal that is gone */
+		w->reader = -1;      /* not open, or a disconnected terminal */
 	if (fds[FILES].revents) {
 		os_close(&w->os, way->files);
 		way->files = os_files_open(&w->os);
@@ -239,8 +239,8 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	return rc;
 }
 
-/** Run work in a child, and take its result.
-    @return an exit status; -1: nothing; way->why says why, unless the watch ends. */
+/** Run a function in a child, and get its result.
+    @return an exit status; -1: no result, for the reason in way->why, unless the watch ends. */
 static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct strbuf *),
                      double seconds, struct strbuf *document, struct strbuf *messages)
 {
@@ -259,13 +259,13 @@ static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct str
 	return status;
 }
 
-/** The audit that reports why another one has failed. */
+/** Run in a child to report why an audit failed. */
 static int report_failed(struct audit_opts *opts, struct strbuf *document)
 {
 	return audit_way_fail(&opts->way, opts->way.why, document);
 }
 
-/** Print the result of an audit, without messages that the last one printed as well.
+/** Print the result of an audit, without messages that the last audit printed too.
     @return 0, or -1: it cannot be printed. */
 static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *messages)
 {
@@ -283,7 +283,7 @@ static int deliver(struct watch *w, bool failed, struct strbuf *document, struct
 	return flush_stdout();
 }
 
-/** Reap the children that could not be killed in time.  @return whether some still hang. */
+/** Reap children that could not be killed in time.  @return whether any still hang. */
 static bool reap(struct watch *w)
 {
 	int status;
@@ -295,8 +295,8 @@ static bool reap(struct watch *w)
 	return !ended;
 }
 
-/** Write the metrics.  A child that hangs, and cannot be killed, must not be followed by others.
-    @return an exit status; -1 after a message: it hangs. */
+/** Write the metrics in a child, unless the last one hangs and cannot be killed.
+    @return an exit status; -1 after a message: the child hangs. */
 static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *messages)
 {
 	struct audit_way *way = &w->opts->way;
@@ -330,12 +330,12 @@ static int audit_once(struct watch *w)
 	way->saved = (struct strbuf){0};
 	bool failed = way->known.len == 0;
 	int put = put_metrics(w, &document, &messages);
-	/* An audit that was killed may still hang: the next one waits for as long. */
+	/* A killed audit may still hang: wait as long before the next one. */
 	double cost = hung ? way->seconds / SHARE : 0;
 	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
 	int rc = 0;
 	if (!w->end) {
-		/* Wrong options are like those of an audit without --watch. */
+		/* Report invalid options as an audit without --watch does. */
 		bool wrong = !w->ready && ((failed && !hung) || put > 0);
 		rc = deliver(w, failed, &document, &messages) != 0 || wrong ? AX_FAILED : 0;
 		if (reloading || (!failed && !w->ready))
@@ -394,7 +394,7 @@ int audit_watch_run(struct audit_opts *opts,
 	}
 	notify(&w, "STOPPING=1");
 	if (w.end == SIGPIPE)
-		raise(SIGPIPE);   /* the reader is gone: end as a write would */
+		raise(SIGPIPE);   /* the reader is gone: end as a failed write would */
 	if (w.end == SIGPIPE || finish_stdout() != 0)
 		status = AX_FAILED;
 	os_close(&w.os, w.signals);

@@ -6,8 +6,8 @@
  *                                                                         |
  *                                    standard output, or a file, whole <--'
  *
- * Formats for machines are always complete, and report a failure of the audit.  So nothing is
- * printed before the audit has ended, and a killed child has printed nothing.
+ * Documents for programs are always complete, and report a failed audit.  So nothing is printed
+ * before the audit has ended, and a killed child has printed nothing.
  */
 #include "cmd/audit/audit.h"
 
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** For monitoring systems that run plugins without a time limit. */
+/** The default for monitoring systems that run plugins without a time limit. */
 enum { SECONDS_DEFAULT = 10 };
 
 void audit_way_init(struct audit_way *way)
@@ -45,8 +45,8 @@ void audit_way_destroy(struct audit_way *way)
 
 /* Options. */
 
-/** Find the last option of this name, as one word or two.
-    @value [out]  Its value, or NULL. */
+/** Find the last option with a name, as one word or two.
+    @value [out]  The value, or NULL. */
 static bool find_option(int argc, char **argv, const char *name, const char **value)
 {
 	bool found = false;
@@ -168,7 +168,7 @@ int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document)
 	return rc == 0 ? AX_CLEAN : AX_FAILED;
 }
 
-/** Write the baseline that is to be saved, if any.  @return 0, or -1 after a message. */
+/** Write the new baseline, if requested.  @return 0, or -1 after a message. */
 static int put_saved(struct audit_way *way)
 {
 	const char *text = strbuf_text(&way->saved);
@@ -185,7 +185,7 @@ int audit_way_may_save(const struct audit_way *way)
 	return put_into(way->save, NULL, 0);
 }
 
-/* What audit_json() prints for an audit that failed before anything was known. */
+/* The output of audit_json() for an audit that failed before it read anything. */
 #define JSON_NO_MEMORY \
 	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, " \
 	"\"ignored\": 0, \"silenced\": 0}, " \
@@ -196,7 +196,7 @@ int audit_way_may_save(const struct audit_way *way)
 	"\"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
 	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
 
-/** What formats for machines print if there is no memory for the document; NULL: nothing. */
+/** Output of formats for programs if there is no memory for the document; NULL: nothing. */
 static const char *const no_memory[AF_PROMETHEUS + 1] = {
 	[AF_NAGIOS] = "GETMNT UNKNOWN - memory ran out\n",
 	[AF_JSON] = JSON_NO_MEMORY,
@@ -214,7 +214,7 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 	if (document->failed) {
 		message(NULL, "%s", strerror(ENOMEM));
 		rc = -1;
-		/* Free memory for the message. */
+		/* Free memory so that the message can be printed. */
 		strbuf_destroy(document);
 	}
 	if (way->output)
@@ -226,12 +226,12 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 
 enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
 
-/** The lengths at the end of what the child prints. */
+/** The lengths at the end of a child's output. */
 struct lengths {
 	uint64_t document, saved, metrics;
 };
 
-/** Audit, and print the document, what is saved, the metrics, and their lengths. */
+/** Audit, and print the document, the new baseline, the metrics, and their lengths. */
 int audit_way_child(void *arg)
 {
 	struct audit_child *child = arg;
@@ -300,7 +300,7 @@ int audit_way_run(struct audit_opts *opts,
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	int status = way->seconds > 0 ? run_bounded(&(struct audit_child){opts, run}, &document)
 	                              : run(opts, &document);
-	/* An empty file would look like a clean system. */
+	/* An empty file would suggest a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns of a listing of mounts: one chain of tables for -o, --list-columns, the completion,
- * the fields requested from the kernel, and every output format.
+ * The columns of a listing of mounts: a chain of tables for -o, --list-columns, the completion, the
+ * fields requested from the kernel, and every output format.
  *
  * A column is a row of columns_mount.c or columns_device.c and a function next to it.
  */
@@ -16,31 +16,31 @@
 enum column_when {
 	CW_ALWAYS,
 	CW_POLL,     /* empty without --poll */
-	CW_STILL,    /* requires a test or access to the mount: not with --poll */
-	CW_NODE,     /* like CW_STILL; empty for rows that are not a node of the tree */
+	CW_STILL,    /* requires access to the mount: not with --poll */
+	CW_NODE,     /* as CW_STILL; empty for rows that are not a node of the tree */
 };
 
 struct cells;
 
 struct column {
 	struct column_info info;
-	double width;         /* hint for libsmartcols; below 1: a fraction of the terminal */
+	double width;         /* hint for libsmartcols; below 1: share of the terminal width */
 	int flags;            /* SCOLS_FL_*; numbers and sizes are always right-aligned */
 	unsigned fields;      /* enum mount_fields */
 	/* The text of a row, valid until the next call; NULL: none. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
 	unsigned char when;   /* enum column_when */
-	size_t arg;           /* cells->arg for the function */
+	size_t arg;           /* cells->arg of the function */
 };
 
-/** The part of discover_columns in columns_mount.c; all have rows of struct column. */
+/** Columns of discover_columns in columns_mount.c.  All rows are of struct column. */
 extern const struct column_table mount_columns;
 
 /** The columns of a run. */
 struct columns {
-	const struct column_info *of[COLUMNS_MAX];   /* of rows of struct column */
+	const struct column_info *of[COLUMNS_MAX];   /* rows of struct column */
 	size_t count;
-	bool state_requested;     /* STATE was requested by name: never blank */
+	bool state_requested;     /* STATE was requested by name: not blank for "ok" */
 };
 
 static inline const struct column *columns_at(const struct columns *columns, size_t i)
@@ -62,12 +62,12 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 struct cells {
 	struct listing *list;
 	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
-	bool terminal;            /* output for programs goes to a terminal */
-	size_t arg;               /* of the column */
-	const struct mt_node *node;   /* of the row */
-	struct strbuf text;       /* the text of a cell */
+	bool terminal;            /* output for programs is printed on a terminal */
+	size_t arg;               /* arg of the column */
+	const struct mt_node *node;   /* node of the row */
+	struct strbuf text;       /* scratch: the text of a cell */
 	struct strbuf scratch;
-	/* Sizes of the last row. */
+	/* Sizes of `sized`, the last mount. */
 	const struct mount *sized;
 	bool has_sizes;
 	struct os_sizes sizes;
@@ -85,16 +85,16 @@ const char *cell_text(struct cells *cells, const struct column *column, const st
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct json *json);
 
-/** The node of a row, or NULL: a device, or a line of an fstab. */
+/** The node of a row, or NULL for a device or a line of an fstab. */
 const struct mt_node *cell_node(const struct cells *cells, const struct row *row);
 
-/** Whether the record of a row is from the kernel, with IDs: not a line of an fstab. */
+/** Whether the kernel reported the record of a row, with IDs, as opposed to a line of an fstab. */
 bool cell_of_kernel(const struct cells *cells, const struct row *row);
 
 /** A number as the text of a cell. */
 const char *cell_number(struct cells *cells, uint64_t value);
 
-/* The cells of columns that other output formats show as well. */
+/* Cells of columns that other output formats show too. */
 const char *cell_options(struct cells *cells, const struct row *row);
 const char *cell_source(struct cells *cells, const struct row *row);
 const char *cell_target(struct cells *cells, const struct row *row);

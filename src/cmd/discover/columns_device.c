@@ -14,7 +14,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <string.h>
 
-/** Write a source in the form that the options request. */
+/** Append a source in the form that the options request. */
 static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
 {
 	struct run *run = &cells->list->run;
@@ -80,7 +80,7 @@ static const char *cell_sources(struct cells *cells, const struct row *row)
 	return cell_source(cells, row);
 }
 
-/** A tag of the device of a row; of a line of an fstab, the tag in its source. */
+/** A tag of the device of a row; for an fstab line, the tag in its source. */
 static const char *cell_tag(struct cells *cells, const struct row *row)
 {
 	enum tag want = (enum tag)cells->arg;
@@ -95,8 +95,8 @@ static const char *cell_tag(struct cells *cells, const struct row *row)
 	return tags ? tag_value(tags, want) : NULL;
 }
 
-/** Open the root of a mount whose state is ok, without following symlinks.
-    @return a descriptor; -1: the mount is no longer reached by this name. */
+/** Open the root of a mount with state ok, without following symlinks.
+    @return a descriptor; -1: the name no longer leads to the mount. */
 static int mount_open(struct run *run, const struct mount *mount, const char *target)
 {
 	struct os *os = &run->os;
@@ -107,7 +107,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	struct k_statx st;
 	int fd = path_open_plain(os, run->rootfd, target, O_PATH, 0);
 	int same = fd < 0 ? 0 : os_is_on_mount(os, fd, mount);
-	/* Without /proc kernels before Linux 5.8 report no mount ID: compare device numbers. */
+	/* Without /proc, kernels before Linux 5.8 report no mount ID: compare device numbers. */
 	if (same < 0 && os_statx(os, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0)
 		same = st.dev_major == mount->dev_major && st.dev_minor == mount->dev_minor;
 	if (fd < 0 || same > 0)
@@ -116,7 +116,7 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	return -1;
 }
 
-/** Read the sizes of the file system of a row, unless that could block or reach another one. */
+/** Read the sizes of the file system of a row, unless that could block or reach another mount. */
 static bool sizes_of(struct cells *cells, const struct row *row)
 {
 	if (cells->sized == row->mount)
@@ -145,7 +145,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** A size in bytes, or for people. */
+/** A size in bytes, or with a unit. */
 static const char *size(struct cells *cells, uint64_t bytes)
 {
 	if (cells->list->opt->bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of a mount: its place in the tree, its identity, options and changes. */
+/* Columns of a mount: its position in the tree, its identity, options and changes. */
 #include "cmd/discover/columns.h"
 
 #include "base/escape.h"
@@ -47,7 +47,7 @@ static const char *device_number(struct cells *cells, uint32_t major, uint32_t m
 	return major || minor ? strbuf_str(&cells->text) : NULL;
 }
 
-/** A string of the record; arg is its offset. */
+/** A string of the record at offset `arg`. */
 static const char *cell_string(struct cells *cells, const struct row *row)
 {
 	if (!row->mount)
@@ -61,8 +61,8 @@ const char *cell_target(struct cells *cells, const struct row *row)
 		return row->node == MT_NONE ? NULL : run_target(&cells->list->run, row->node);
 	if (row->mount->point || !row->mount->uniq_id || list_form(cells->list)->flags & FF_OBJECTS)
 		return row->mount->point;
-	/* Unmounted before its name could be read: show the ID, which JSON has in a key. Names from
-	   the kernel never begin with '('. */
+	/* Unmounted before its name could be read: show the ID, which JSON has as a key.  Names
+	   from the kernel never begin with '('. */
 	strbuf_reset(&cells->text);
 	strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
 	return strbuf_str(&cells->text);
@@ -173,12 +173,12 @@ static const char *propagation(struct cells *cells, uint32_t flags)
 
 static const char *cell_propagation(struct cells *cells, const struct row *row)
 {
-	/* Nothing is known of a mount that was unmounted before it could be read. */
+	/* A mount that was unmounted before it could be read is unknown. */
 	return cell_of_kernel(cells, row) && (!row->change || row->mount->id)
 	       ? propagation(cells, row->mount->propagation) : NULL;
 }
 
-/** FREQ and PASSNO; arg is the offset. */
+/** FREQ and PASSNO, at offset `arg`. */
 static const char *cell_file_number(struct cells *cells, const struct row *row)
 {
 	if (!of_file(row))
@@ -192,7 +192,7 @@ static const char *options(struct cells *cells, const struct mount *mount)
 {
 	struct mount masked = *mount;
 	struct strbuf *text = &cells->scratch;
-	/* Masked before they are decoded: a decoded ',' would end a secret early. */
+	/* Mask before decoding: a decoded ',' would end a secret early. */
 	strbuf_reset(text);
 	mask_options(mount->vfs_opts ? mount->vfs_opts : "", text);
 	strbuf_putc(text, '\0');
@@ -220,7 +220,7 @@ static const char *copied(struct cells *cells, char *text, int rc)
 	return strbuf_str(&cells->text);
 }
 
-/** The VFS options, or with arg those of the file system. */
+/** The VFS options; with arg, the options of the file system. */
 static const char *cell_some_options(struct cells *cells, const struct row *row)
 {
 	bool of_fs = cells->arg;
@@ -268,7 +268,7 @@ static const char *cell_action(struct cells *cells, const struct row *row)
 	}
 }
 
-/** The record before a change, if the change is of one of these kinds; else NULL. */
+/** The record before a change of one of these kinds; else NULL. */
 static const struct mount *before(const struct row *row, unsigned kinds)
 {
 	return row->change && row->change->kind & kinds ? row->change->before : NULL;
@@ -293,7 +293,7 @@ static const char *cell_old_propagation(struct cells *cells, const struct row *r
 	return old ? propagation(cells, old->propagation) : NULL;
 }
 
-/* Names, widths, meanings and JSON types are those of findmnt where it has the column. */
+/* Names, widths, meanings and JSON types are as in findmnt if it has the column. */
 static const struct column rows[] = {
 	{{"ACTION", "mount, umount, remount, move or propagation [--poll only]"},
 	 10, SCOLS_FL_STRICTWIDTH, 0, cell_action, CW_POLL},

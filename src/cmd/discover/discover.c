@@ -30,7 +30,7 @@ static bool wants_tree(const struct listing *list, const struct picks *picks)
 	       && (o->tree || suits_tree(o, picks));
 }
 
-/** Whether parents precede children in a selection. */
+/** Whether parents must precede children in a selection. */
 static bool parents_first(const struct run *run, const struct picks *picks)
 {
 	for (size_t k = 0; run->d && k < picks->count; ++k) {
@@ -41,7 +41,7 @@ static bool parents_first(const struct run *run, const struct picks *picks)
 	return true;
 }
 
-/** Whether a list is in the order of the tree. */
+/** Whether a list must be in the order of the tree. */
 static bool wants_order(const struct listing *list, const struct picks *picks)
 {
 	const struct options *o = list->opt;
@@ -83,7 +83,7 @@ static int print_view(struct listing *list, const struct view *view)
 		text_put(&out, "\n");
 	if (o->explain && o->form != FORM_JSON)
 		explain_text(run, &out);
-	/* JSON contains both; in other formats for programs they go to stderr. */
+	/* JSON contains both; other formats for programs print them on stderr. */
 	if (rc == 0)
 		text_print(&out, o->form == FORM_DEFAULT ? stdout : stderr);
 	text_destroy(&out);
@@ -119,7 +119,7 @@ unsigned listing_fields(const struct options *o, const struct columns *columns)
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->in.identity == DI_DEV)
 		fields |= MF_DEV;
-	/* Following a path requires the types, which show what can block. */
+	/* To follow a path, the types must be known, which show what can block. */
 	if (o->in.root || o->canonicalize)
 		fields |= MF_FSTYPE;
 	return fields;
@@ -184,7 +184,7 @@ int cmd_discover(int argc, char **argv)
 	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
-	/* Only characters and their widths: numbers do not depend on the locale. */
+	/* Use only the locale's characters and their widths: numbers must not depend on it. */
 	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
 	struct listing list;
@@ -218,7 +218,7 @@ int cmd_discover(int argc, char **argv)
 	if (o.uniq_id && o.in.source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT)
 		o.in.source = TABLE_LISTMOUNT;
 
-	/* Started early: a hung probe keeps a copy of the memory used at this point. */
+	/* Start early: a hanging probe keeps a copy of the memory used so far. */
 	if (o.in.probe) {
 		run->prober = prober_new(&run->os, o.in.timeout);
 		if (!run->prober) {

@@ -29,7 +29,7 @@ unsigned filter_fields(const struct options *o)
 		fields |= MF_SOURCE | MF_DEV;
 	if (o->target || o->mountpoint || o->noperands || o->uniq)
 		fields |= MF_POINT;
-	/* Following a path requires the types, which show what can block. */
+	/* To follow a path, the types must be known, which show what can block. */
 	if (o->target || o->mountpoint || o->noperands || o->spec)
 		fields |= MF_POINT | MF_FSTYPE;
 	return fields;
@@ -110,21 +110,21 @@ bool filter_match_device(struct listing *list, const struct devmap_device *devic
 	return match != o->invert;
 }
 
-/* Picking. */
+/* Selecting. */
 
-/** The state of picking nodes. */
+/** The state of a selection. */
 struct picker {
 	struct run *run;
 	const struct options *opt;
 	struct filter filter;
 	uint32_t n;
-	uint8_t *out;       /* nodes that must not be picked: invented, unmounted, duplicate */
+	uint8_t *out;       /* nodes that must not be selected: invented, unmounted, duplicate */
 	uint8_t *picked;
-	uint32_t *order;    /* the picked nodes, in order */
+	uint32_t *order;    /* the selected nodes, in order */
 	uint32_t count;
 };
 
-/** Pick the nodes that match.  @return how many were added. */
+/** Select the nodes that match.  @return how many were added. */
 static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 {
 	uint32_t before = p->count;
@@ -172,8 +172,8 @@ static int path_missing(const char *path)
 	return CX_ERROR;
 }
 
-/** Report that --df, --dfi, --real or --pseudo alone leaves out what an argument names.
-    @text  The argument; or NULL.  @return whether one of them does. */
+/** Report that an argument names a mount which only --df, --dfi, --real or --pseudo excludes.
+    @text  The argument; or NULL.  @return whether that was reported. */
 static bool report_left_out(const struct picker *p, const char *text)
 {
 	const struct options *o = p->opt;
@@ -293,7 +293,7 @@ bool filter_is_pair(struct listing *list, const char *first)
 	struct strbuf name = {0};
 	run_resolve(run, first, &name);
 	run->nomem |= name.failed;
-	/* The mount points of later changes are not known. */
+	/* The mount points of later changes are unknown. */
 	bool later = list->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
 	bool pair = !later && !run_has_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {

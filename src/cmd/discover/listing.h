@@ -12,27 +12,28 @@ enum form_flags {
 	FF_TREE = 1 << 1,       /* always a tree */
 	FF_LINES = 1 << 2,      /* lines for mount(8): parents before children */
 	FF_OBJECTS = 1 << 3,    /* JSON: each key once */
-	FF_TEXT = 1 << 4,       /* characters of the locale */
-	FF_POLL = 1 << 5,       /* also with --poll */
-	FF_FSTAB = 1 << 6,      /* of FF_LINES: with the defaults of an fstab */
-	FF_SETMNT = 1 << 7,     /* of FF_LINES: only source and mount point */
+	FF_TEXT = 1 << 4,       /* uses characters of the locale */
+	FF_POLL = 1 << 5,       /* allowed with --poll */
+	FF_FSTAB = 1 << 6,      /* FF_LINES with the defaults of an fstab */
+	FF_SETMNT = 1 << 7,     /* FF_LINES with only source and mount point */
 };
 
-/** An output format: of --format, or with an option of its own. */
+/** An output format, selected by --format or an option of its own. */
 struct output_form {
 	const char *name;
 	unsigned flags;         /* enum form_flags */
-	unsigned fields;        /* enum mount_fields that it needs in addition to the columns */
+	unsigned fields;        /* enum mount_fields that the format needs in addition to the
+	                           columns */
 };
 
-/** The formats, by enum form; the last has no name.  forms.c */
+/** The formats, indexed by enum form; the last has no name.  Defined in forms.c. */
 extern const struct output_form output_forms[];
 
 /** Options of a listing.  Strings are borrowed. */
 struct options {
 	struct input_opts in;
 
-	/* which mounts */
+	/* selecting mounts */
 	bool all, first_only, invert, pseudo, real, shadowed, submounts, uniq, unmounted;
 	int backward;             /* 1: --direction backward */
 	uint64_t id, uniq_id;     /* 0: any */
@@ -41,29 +42,29 @@ struct options {
 	char **operands;
 	int noperands;
 
-	/* how they are found, in addition to `in` */
+	/* finding mounts, in addition to `in` */
 	bool limit_given;
 	int engine;
 	bool strict;
 
 	/* watching */
 	bool poll;
-	unsigned poll_kinds;      /* of enum change_kind */
-	const char *timeout_text; /* of --timeout: seconds, with --poll milliseconds */
-	const char *wait_text;    /* of -w */
-	int wait;                 /* milliseconds to wait for another event; negative: no bound */
+	unsigned poll_kinds;      /* set of enum change_kind */
+	const char *timeout_text; /* argument of --timeout: seconds, with --poll milliseconds */
+	const char *wait_text;    /* argument of -w */
+	int wait;                 /* milliseconds to wait for another event; negative: unlimited */
 
-	/* how they are shown */
+	/* showing mounts */
 	int form;                 /* a row of output_forms */
 	bool tree, list;          /* requested by name */
 	int color;                /* enum color_when */
 	bool ascii, bytes, canonicalize, evaluate, df, dfi;
 	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
 	int nest;                 /* 1: --stacks=nest */
-	const char *output;       /* of -o */
+	const char *output;       /* argument of -o */
 	bool output_all;
 
-	/* of the run */
+	/* about the run */
 	int stats;                /* enum stats_form */
 	bool explain;
 	bool help, version, list_columns;
@@ -72,7 +73,7 @@ struct options {
 /** The defaults of all options. */
 #define OPTIONS_DEFAULT {.in = INPUT_DEFAULT, .wait = -1}
 
-/** Read a command line of `getmnt discover`.  @argv  Permuted; operands stay the caller's.
+/** Read a command line of `getmnt discover`.  @argv  Permuted; operands are borrowed.
     @return 0, or an exit status after a message. */
 int discover_options_read(struct options *options, int argc, char **argv);
 
@@ -90,20 +91,21 @@ struct listing {
 	struct run run;
 	const struct options *opt;
 	const struct columns *cols;
-	size_t watched;           /* number of mounts that --poll knows */
-	uint32_t unsized;         /* number of untested mounts, whose sizes are not read */
-	uint32_t hidden;          /* number of hidden mounts, whose sizes cannot be read */
+	size_t watched;           /* number of mounts known to --poll */
+	uint32_t unsized;         /* number of mounts that were not tested, so their sizes are
+	                             unknown */
+	uint32_t hidden;          /* number of hidden mounts, so their sizes are unknown */
 };
 
 /** Initialize a listing; the options and columns outlive it. */
 void listing_init(struct listing *list, const struct options *options,
                   const struct columns *columns);
 
-/** The fields of the table (enum mount_fields) that the columns, the output format, the
-    selection and the naming need. */
+/** The fields of the table (enum mount_fields) needed for columns, output format, selection and
+    names. */
 unsigned listing_fields(const struct options *options, const struct columns *columns);
 
-/** run_know(), and print the mounts that list->opt selects: `getmnt discover` without options,
+/** Call run_know(), and print the mounts that list->opt selects, as `getmnt discover` without
     probes and --poll.  @return an exit status. */
 int listing_show(struct listing *list);
 

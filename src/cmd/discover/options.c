@@ -7,7 +7,7 @@
 #include <libmount.h>
 #include <stdlib.h>
 
-/* Options of which at most one may be given. */
+/* Bits for options of which at most one may be given. */
 enum {
 	EX_CANON_C  = 1 << 0,   /* -C -c */
 	EX_CANON_E  = 1 << 1,   /* -C -e */
@@ -15,7 +15,7 @@ enum {
 	EX_SOURCE   = 1 << 3,   /* -N -k -m -s */
 	EX_PSEUDO   = 1 << 4,   /* --pseudo --real */
 	EX_LIST     = 1 << 5,   /* -l -P -r */
-	EX_FORM     = 1 << 6,   /* -J -P -r, a --format of its own */
+	EX_FORM     = 1 << 6,   /* -J -P -r, --format */
 	EX_TREE     = 1 << 7,   /* -l --tree */
 	EX_FILE     = 1 << 8,   /* -F -N --root */
 	EX_COLUMNS  = 1 << 9,   /* -D -I */
@@ -40,8 +40,8 @@ static int bad_argument(const struct option_row *row, const char *arg, const cha
 	return usage_error(option_title(row, title), "\"%s\": %s", arg, text);
 }
 
-/** -O: an item without a name after its "+" or "no" makes libmount 2.38 read uninitialized
-    memory. */
+/** -O.  Refuses an item without a name after "+" or "no", for which libmount 2.38 reads
+    uninitialized memory. */
 static int take_mount_options(void *opts, const struct option_row *row, const char *arg)
 {
 	char *at = strdupa(arg), *name;
@@ -103,7 +103,7 @@ static int take_poll(void *opts, const struct option_row *row, const char *arg)
 	bool more = arg && *arg == '+';
 	o->poll = true;
 	o->poll_kinds = !arg || more ? usual : 0;
-	/* The words have the order of the bits. */
+	/* The words are in the order of the bits. */
 	return arg ? option_take_words(row, arg + more, &o->poll_kinds) : 0;
 }
 
@@ -241,7 +241,7 @@ static const struct option_row option_rows[] = {
 	OPTION_HELP(struct options, help),
 	{"version", 'V', NULL, "version, libraries and kernel features", FLAG(version)},
 
-	/* Options of findmnt. */
+	/* Options of findmnt that are not supported. */
 	{"filter", 'Q', "EXPR", "not supported; use -t, -O, -S, or jq on --json", REFUSED},
 	{"hyperlink", 0, "[WHEN]", "not supported", REFUSED},
 	{"verbose", 0, NULL, "belongs to --verify; use getmnt audit", REFUSED},
@@ -264,7 +264,8 @@ void discover_help(FILE *out)
 	             "Exit status: 0 complete, 1 error, 32 nothing matched, 64 incomplete.\n", out);
 }
 
-/** Read --timeout and -w, whose meaning depends on --poll.  @return 0, or an exit status. */
+/** Parse --timeout and -w, which depend on --poll.  @return 0, or an exit status after a
+    message. */
 static int finish_timeout(struct options *o)
 {
 	const char *arg = o->wait_text ? o->wait_text : o->timeout_text;
@@ -318,14 +319,14 @@ int discover_options_read(struct options *o, int argc, char **argv)
 	int status = options_read(&discover_options, argc, argv, o);
 	if (status)
 		return status;
-	/* Both can also be requested by --format. */
+	/* --format can request both too. */
 	if (o->tree && o->list)
 		return usage_error("--format", "a tree and a list cannot be combined");
 	status = finish_timeout(o);
 	return status || o->help ? status : check_operands(o, argc, argv);
 }
 
-/** A combination of options that is refused. */
+/** A combination of options that is not allowed. */
 struct refused {
 	bool given;
 	const char *option, *why;

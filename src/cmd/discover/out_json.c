@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON document around the rows, which libsmartcols makes: further members are placed before
+/* The JSON document around the rows, written by libsmartcols: further members are inserted before
    its last brace. */
 #include "cmd/discover/output.h"
 
@@ -51,10 +51,10 @@ static void put_boundaries(const struct run *run, struct json *json)
 	json_end(json);
 }
 
-enum { DOCUMENT_END = 16 };   /* bytes that hold the last brace and the blanks around it */
+enum { DOCUMENT_END = 16 };   /* number of bytes that contain the last brace and white space */
 
-/** Write all but the end of a document, which is held back: members of our own come before it.
-    @cookie  The struct strbuf that holds it. */
+/** Write all but the end of a document, which is held back so that members can be inserted.
+    @cookie  The struct strbuf that holds the end. */
 static ssize_t hold_end(void *cookie, const char *bytes, size_t len)
 {
 	struct strbuf *held = cookie;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trees, lists, raw, pairs and JSON, by libsmartcols.
+ * Trees, lists, raw, pairs and JSON, printed by libsmartcols.
  *
- * libsmartcols (2.38 to 2.42) escapes cells: in tables control bytes and bytes that are invalid
- * in the locale become \xhh; raw and pairs write all but printable ASCII as \xhh.  So cells are
- * not escaped here.  In JSON it would pass invalid UTF-8 through, but writes cells of the type
- * "number" unchanged; so all cells have this type and contain finished JSON.
+ * libsmartcols (2.38 to 2.42) escapes cells: in tables, control bytes and bytes invalid in the
+ * locale become \xhh; in raw and pairs, all but printable ASCII.  So cells are not escaped here.
+ * In JSON it would copy invalid UTF-8, but it writes cells of type "number" unchanged, so all cells
+ * have this type and contain JSON.
  */
 #include "cmd/discover/output.h"
 
@@ -49,7 +49,7 @@ static int add_columns(struct libscols_table *table, const struct listing *list,
 	return 0;
 }
 
-/** Write the member "stacked": the mounts beneath the top of a stack. */
+/** Write the member "stacked": the mounts below the top of a stack. */
 static void put_stacked(struct cells *cells, const struct view *view, const struct row *row,
                         struct json *json)
 {
@@ -72,7 +72,7 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 	json_end(json);
 }
 
-/** The text of a cell, in one of two scratch buffers or unchanged; NULL: no text. */
+/** The text of a cell, unchanged or in one of two scratch buffers; NULL: no text. */
 static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
@@ -105,7 +105,7 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
 	return text;
 }
 
-/** The state that a row shows. */
+/** The state of a row's mount. */
 static enum mt_state row_state(const struct run *run, const struct row *row)
 {
 	return !run->d || row->node == MT_NONE ? MT_OK
@@ -125,7 +125,7 @@ static void color_state(struct libscols_cell *cell, enum mt_state state)
 		scols_cell_set_color(cell, bad >> state & 1 ? "red" : "brown");
 }
 
-/** Fill a table.  @longest [out]  The bytes of the longest row.  @return 0, or -1. */
+/** Fill a table.  @longest [out]  Bytes of the longest row.  @return 0, or -1. */
 static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view,
                     bool colored, size_t *longest)
 {
@@ -162,18 +162,19 @@ out:
 	return rc;
 }
 
-/** Whether there is memory to print a row: without it, libsmartcols prints a blank and reports no
-    error. */
+/** Whether there is memory to print a row.  Without it, libsmartcols prints a blank and reports
+    no error. */
 static bool have_room(size_t longest)
 {
-	/* A byte becomes four, \xhh; each row is held in two buffers. */
-	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: not optimized away */
+	/* Each byte may become four, \xhh, and each row is stored in two buffers. */
+	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: so that it is not
+	                                                             optimized away */
 	bool have = room;
 	free(room);
 	return have;
 }
 
-/** Make the columns at least as wide as before, or (after printing) remember their widths. */
+/** Make the columns at least as wide as before, or after printing, store their widths. */
 static void keep_widths(struct libscols_table *table, const struct columns *columns,
                         struct out_widths *widths, bool printed)
 {
@@ -182,7 +183,7 @@ static void keep_widths(struct libscols_table *table, const struct columns *colu
 		size_t width = scols_column_get_width(column);
 		if (!printed && columns_at(columns, i)->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
-		/* A single long name must not widen all later lines. */
+		/* One long name must not widen all later lines. */
 		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
 			widths->of[i] = (uint16_t)width;
 	}
@@ -208,7 +209,7 @@ static void hide_states(struct libscols_table *table, const struct listing *list
 int out_scols(struct listing *list, const struct view *view, struct out_widths *widths)
 {
 	const struct options *o = list->opt;
-	/* Kernel calls of libsmartcols and of the printing are not counted. */
+	/* Do not count kernel calls of libsmartcols and of printing. */
 	os_mark(MARK_END);
 	bool colored = o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO));
 	struct libscols_table *table = scols_new_table();

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Append a field of an mtab or fstab, or a default; on a terminal, escape more. */
+/** Append a field of an mtab or fstab, or a default; escape more on a terminal. */
 static void add_field(struct strbuf *out, const struct cells *cells, const char *text,
                       const char *set, const char *none)
 {
@@ -118,7 +118,7 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 		strbuf_printf(out, "\tm%" PRIu32 " -> m%zu;\n", row->parent, r);
 }
 
-/** A format that is made line by line. */
+/** Formats that are printed line by line. */
 static const struct {
 	void (*line)(struct strbuf *out, struct cells *cells, const struct view *view, size_t row);
 	const char *head, *end;   /* before and after the rows; or NULL */

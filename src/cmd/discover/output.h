@@ -19,15 +19,14 @@ static inline const struct output_form *list_form(const struct listing *list)
 
 /** Column widths of a list that is printed in parts. */
 struct out_widths {
-	bool begun;            /* the header has been printed */
+	bool begun;            /* the header was printed */
 	uint16_t of[COLUMNS_MAX];   /* as in struct columns */
 };
 
 enum { OUT_WIDTH_MAX = 40 };
 
 /** Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
-    @widths  Of a list that is printed in parts, aligned with the previous ones; NULL: the list
-             is complete.
+    @widths  For a list printed in parts, to align the parts; NULL: the list is complete.
     @return 0, or -1.  Errors: ENOMEM. */
 int out_scols(struct listing *list, const struct view *view, struct out_widths *widths);
 
@@ -37,7 +36,7 @@ struct libscols_table;
     @return 0, or -1.  Errors: ENOMEM. */
 int out_document(struct libscols_table *table, const struct listing *list);
 
-/** Print a view in the format of the listing.  @widths  As for out_scols().
+/** Print a view in the format of the listing.  @widths  As in out_scols().
     @return 0, or -1.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))
 int out_print(struct listing *list, const struct view *view, struct out_widths *widths);

@@ -4,8 +4,8 @@
  *
  *     options --> monitor --> changes --> selection --> rows --> output format
  *
- * Paths on the command line are resolved once, before the watch begins; then only the
- * kernel's table is read.  Output is flushed at once.
+ * Paths on the command line are resolved once, before the watch begins; then only the kernel's
+ * table is read.  Output is flushed immediately.
  */
 
 #include "cmd/discover/output.h"
@@ -16,22 +16,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/** What is watched: an operand, or a path of -M or -T. */
+/** A watched location: an operand, or the path of -M or -T. */
 struct place {
-	struct source_spec source;   /* mounts of this source match; text is NULL: none */
-	struct strbuf path;          /* mounts on this path match; empty: none */
-	bool holds;                  /* mounts on parent directories of path match as well */
+	struct source_spec source;   /* matches mounts with this source; text is NULL: none */
+	struct strbuf path;          /* matches mounts on this path; empty: none */
+	bool holds;                  /* also matches mounts on parent directories of path */
 };
 
 struct watch {
 	struct listing *list;
-	struct run *run;             /* of list */
+	struct run *run;             /* list's run */
 	struct monitor *monitor;
 	struct filter filter;
-	struct source_spec source;   /* of --source */
+	struct source_spec source;   /* from --source */
 	struct place *places;
 	size_t nplaces;
-	bool pair;                   /* one place with both source and path */
+	bool pair;                   /* one location with both source and path */
 	bool needs_devices;          /* a column or a source requires devices */
 	struct out_widths widths;
 	size_t problems;             /* lines reported as unreadable */
@@ -51,7 +51,7 @@ static bool needs_devices(const struct watch *w)
 	return needs;
 }
 
-/** Add a place.  @source, path  Either may be NULL. */
+/** Add a location.  @source, path  Either may be NULL. */
 static void place_add(struct watch *w, const char *source, const char *path)
 {
 	struct place *place = &w->places[w->nplaces++];
@@ -64,7 +64,7 @@ static void place_add(struct watch *w, const char *source, const char *path)
 	w->run->nomem |= place->path.failed;
 }
 
-/** Parse the places with the current table.  @return 0, or -1. */
+/** Parse the locations with the current table.  @return 0, or -1. */
 static int places_init(struct watch *w)
 {
 	struct run *run = w->run;
@@ -77,7 +77,7 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	/* The names in the table of --task are not those of this process. */
+	/* Names in the table of --task may not exist in this process. */
 	run->devs = mounts_devmap(&run->os, o->in.task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
@@ -103,7 +103,7 @@ static int places_init(struct watch *w)
 	return error ? -1 : 0;
 }
 
-/** Whether a mount is on a place's path. */
+/** Whether a mount is on the path of a location. */
 static bool on_path(const struct watch *w, const struct place *place, const struct mount *mount)
 {
 	const char *path = strbuf_str(&place->path);
@@ -165,7 +165,8 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 	return reported;
 }
 
-/** Print changes.  @return 1: one was printed, and --first-only was given; else 0; -1: error. */
+/** Print changes.  @return 1: a change was printed, and --first-only was given; else 0; -1:
+    error. */
 static int print_changes(struct watch *w, const struct changes *changes)
 {
 	struct run *run = w->run;
@@ -209,7 +210,7 @@ static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = w->list->opt;
-	/* These four distinguish two mounts with the same ID. */
+	/* These fields distinguish two mounts with the same ID. */
 	unsigned fields = columns_fields(w->list->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
 	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
@@ -225,7 +226,7 @@ static int watch_begin(struct watch *w)
 	    || columns_have(w->list->cols, "TID"))
 		machine_read(run, columns_have(w->list->cols, "TID"));
 
-	/* Events have 64-bit IDs, so the table is listed with them. */
+	/* Events have 64-bit IDs, so the listed table must have them. */
 	bool list = !o->in.task && o->in.source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
 	const struct monitor_opts opts = {
 		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,
@@ -277,7 +278,8 @@ static int watch_loop(struct watch *w)
 		if (end == MONITOR_CHANGES && first == 0)
 			continue;
 		if (end == MONITOR_CLOSED)
-			raise(SIGPIPE);   /* the reader of stdout is gone: end as a write would */
+			raise(SIGPIPE);   /* the reader of stdout is gone: end as a failed write
+			                     would */
 		else if (end == MONITOR_TASK_ENDED)
 			message("--task", "%d has ended", (int)o->in.task);
 		else if (end == MONITOR_ERROR)

@@ -16,7 +16,7 @@
 
 static const struct {
 	const char *name;
-	size_t offset;   /* in struct devmap_tags */
+	size_t offset;   /* offset in struct devmap_tags */
 } tags[] = {
 	[TAG_LABEL] = {"LABEL=", offsetof(struct devmap_tags, label)},
 	[TAG_UUID] = {"UUID=", offsetof(struct devmap_tags, uuid)},
@@ -117,7 +117,7 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 		return true;
 	if (!mount->source)
 		return false;
-	/* As in findmnt, the source of a pseudo file system is no path. */
+	/* As in findmnt, the source of a pseudo file system is not a path. */
 	if (strcmp(mount->source, spec->text) == 0
 	    || (spec->path.len && strcmp(mount->source, strbuf_str(&spec->path)) == 0
 	        && !fstype_is_pseudo(mount->fstype)))

@@ -9,21 +9,22 @@
 
 enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
 
-/** Parse a source of the form TAG=VALUE.  @value, len [out]  The value, without quotes around it.
-    @return the tag; TAG_NONE: not of this form, or NULL. */
+/** Parse a source of the form TAG=VALUE.  @value, len [out]  The value without surrounding quotes.
+    @return the tag; TAG_NONE: another form, or NULL. */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
 /** A tag of a device, or NULL.  @tag  Not TAG_NONE. */
 const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
-/** Whether a type is a pseudo file system, by our table or libmount's.  @fstype  Or NULL. */
+/** Whether a type is a pseudo file system, by our table or libmount's.  @fstype  NULL is
+    allowed. */
 bool fstype_is_pseudo(const char *fstype);
 
-/** List the devices that hold a file system, into run->devices, once.
+/** List the devices with a file system in run->devices, once.
     @return their number, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
-/** Append the names of the devices that have a tag, one per line.  @return their number. */
+/** Append the names of the devices with a tag, one per line.  @return their number. */
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
                       struct strbuf *out);
 
@@ -31,11 +32,11 @@ size_t source_devices(struct run *run, enum tag tag, const char *value, size_t l
 struct source_spec {
 	const char *text;
 	enum tag tag;
-	const char *value;            /* of the tag */
+	const char *value;            /* value of the tag */
 	size_t len;
-	bool is_dev;                  /* a device number is known */
+	bool is_dev;                  /* the device number is known */
 	uint32_t dev_major, dev_minor;
-	struct strbuf path;           /* what the text resolves to, if it is a path */
+	struct strbuf path;           /* resolved path, if the text is a path */
 };
 
 /** Parse a source.  Sets run->nomem if memory runs out. */
@@ -45,7 +46,7 @@ void source_spec_destroy(struct source_spec *spec);
 /** Whether the source of a record matches.  A tag requires run->devs. */
 bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
 
-/** source_match() of a device that is not mounted. */
+/** source_match() for a device that is not mounted. */
 bool source_match_device(const struct source_spec *spec, const struct devmap_device *device);
 
 #endif

@@ -7,18 +7,18 @@
 /*
  * The rows of a tree.
  *
- * Each row shows a place: a single mount (--stacks=nest), or the mounts stacked on one mount
- * point, represented by the topmost selected mount.  A place has the index of its node, a stack
- * that of its top node; the index tree->count stands for the parent of all roots.  The parent of
- * a row is the nearest selected place above it.
+ * Each row shows a place: a single mount (--stacks=nest), or the mounts stacked on a mount point,
+ * represented by the topmost selected mount.  The index of a place is the index of its node or, for
+ * a stack, of its top node; tree->count is the parent of all roots.  The parent of a row is the
+ * nearest selected place above it.
  */
 struct place {
-	uint32_t above;     /* the place that its lowest mount is on */
-	uint32_t shown;     /* the node of its row; MT_NONE: no row */
-	uint32_t parent;    /* the nearest place above with a row */
-	uint32_t count;     /* nodes picked */
-	uint32_t lowest;    /* its first node in the table */
-	uint32_t first, next;   /* the first place below; the next sibling */
+	uint32_t above;     /* the place that contains its mount point */
+	uint32_t shown;     /* node of the row; MT_NONE: no row */
+	uint32_t parent;    /* nearest place above with a row */
+	uint32_t count;     /* number of selected nodes */
+	uint32_t lowest;    /* lowest index of its nodes in the table */
+	uint32_t first, next;   /* first place below; next sibling */
 	uint32_t row;
 };
 
@@ -58,7 +58,7 @@ static void places_find(struct place *at, uint32_t *of, const struct mtree *tree
 	}
 }
 
-/** Make a row for each place in the order of the tree, at most `deepest` levels deep.
+/** Make a row for each place in tree order, with at most `deepest` levels.
     @return the number of selected mounts below the top of a stack. */
 static uint32_t places_rows(struct place *at, const struct mtree *tree, struct view *view,
                             uint32_t deepest)
@@ -144,7 +144,7 @@ int view_build(struct listing *list, const struct picks *picks, bool tree, bool 
 	return 0;
 }
 
-/** Whether a device is mounted according to the table. */
+/** Whether a device is mounted, according to the table. */
 static bool is_mounted(const struct run *run, const struct devmap_device *device)
 {
 	for (size_t i = 0; i < run_count(run); ++i) {
@@ -154,7 +154,7 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 		if (mount->source && device->tags->name && strcmp(mount->source,
 		                                                  device->tags->name) == 0)
 			return true;
-		/* The table may name another device of the same file system. */
+		/* The table may show another device of the same file system. */
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;

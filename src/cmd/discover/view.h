@@ -10,13 +10,13 @@
 #include "host/host.h"
 #include "mounts/tablediff.h"
 
-/* filter.c: which mounts the options select, as in findmnt. */
+/* filter.c: selecting mounts, as in findmnt. */
 
 /** The nodes that the options select, in order. */
 struct picks {
 	uint32_t *nodes;
 	size_t count;
-	bool restricted;              /* selected by target, source or -f: shown as a list */
+	bool restricted;              /* selected by target, source or -f, so shown as a list */
 };
 
 /** Pick the nodes that the options select.  @return 0, or an exit status after a message. */
@@ -25,21 +25,21 @@ int filter_pick(struct listing *list, struct picks *picks);
 /** Free a selection. */
 void picks_destroy(struct picks *picks);
 
-/** The mount fields that selecting needs. */
+/** The mount fields needed for selecting. */
 unsigned filter_fields(const struct options *options);
 
-/** Whether an option selects some mounts. */
+/** Whether any option restricts the selection. */
 bool filter_any(const struct options *options);
 
 /** The conditions that a mount must satisfy to match. */
 struct filter {
 	struct listing *list;
 	const struct source_spec *source;   /* NULL: any */
-	bool no_fuse;                       /* a FUSE, whose source is any text, does not match */
+	bool no_fuse;                       /* exclude FUSE, whose source can be any text */
 	const char *target;                 /* mount point; NULL: any */
 	uint32_t node;                      /* MT_NONE: any */
-	bool left_out;                      /* [out] a mount does not match only because of
-	                                       --df, --dfi, --real or --pseudo */
+	bool left_out;                      /* [out] a mount was excluded only by --df, --dfi,
+	                                       --real or --pseudo */
 	struct strbuf text;
 };
 
@@ -49,27 +49,27 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount);
 /** Whether a device that is not mounted matches. */
 bool filter_match_device(struct listing *list, const struct devmap_device *device);
 
-/** Whether two operands are SOURCE and TARGET: the first is no mount point, or names a source as
-    well. */
+/** Whether two operands are SOURCE and TARGET: the first is not a mount point, or is also a
+    source. */
 bool filter_is_pair(struct listing *list, const char *first);
 
-/* view.c: rows, which every output format uses. */
+/* view.c: rows for all output formats. */
 
-/** Depth of a tree; deeper rows are shown at this level. */
+/** Maximum depth of a tree; deeper rows are shown at this level. */
 #define VIEW_DEPTH 512
-/** Depth in JSON, where a level takes two levels of the parser: jq 1.6 allows 256, Python 1000. Not
-    with --stacks=nest, which nests as findmnt does. */
+/** Maximum depth in JSON, where each level takes two levels of the parser: jq 1.6 allows 256,
+    Python 1000.  Not for --stacks=nest, which nests as findmnt does. */
 #define VIEW_DEPTH_JSON 120
 
 /** A row: a mount, or (with --unmounted) a device. */
 struct row {
 	const struct mount *mount;    /* NULL: a device */
 	const struct devmap_device *device;
-	const struct change *change;  /* of --poll; else NULL */
-	uint32_t node;                /* MT_NONE for a device, and with --poll */
-	uint32_t parent;              /* an earlier row; MT_NONE: none */
-	uint32_t beneath;             /* index in view->beneath of the mounts that this one is
-	                                 stacked on, the lowest first */
+	const struct change *change;  /* for --poll; else NULL */
+	uint32_t node;                /* MT_NONE: a device, or with --poll */
+	uint32_t parent;              /* index of an earlier row; MT_NONE: none */
+	uint32_t beneath;             /* index in view->beneath of the mounts below it in a
+	                                 stack, lowest first */
 	uint32_t nbeneath;
 };
 
@@ -80,8 +80,9 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/** Make the rows of a selection.  @tree  Set the parents; a stack is one row unless --stacks=nest.
-    @inorder  If tree is false: parents before children, in the order of a tree.
+/** Make the rows of a selection.  @tree  Set parents; a stack is one row, except with
+    --stacks=nest.
+    @inorder  If tree is false: order parents before children, as in a tree.
     @return 0, or -1.  Errors: ENOMEM. */
 int view_build(struct listing *list, const struct picks *picks, bool tree, bool inorder,
                struct view *view);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The actions: what each needs before the search, and what it does. */
+/* The actions: preparing them before the search, and performing them. */
 #include "cmd/find/find.h"
 
 #include "base/array.h"
@@ -89,7 +89,7 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 	}
 }
 
-/** Append why an action cannot be performed for objects of another host, if that is so. */
+/** If an action cannot be performed for objects of another host, append why. */
 static void check_action(const struct find *find, const struct query_action *action,
                          const char *root, struct strbuf *why)
 {
@@ -143,10 +143,10 @@ static bool delete(struct find *find)
 	const struct search_visit *visit = find->visit;
 	const struct query_object *object = &visit->object;
 	if (strcmp(visit->path, ".") == 0)
-		return true;   /* as find does */
+		return true;   /* as find(1) does */
 	int dir = search_visit_dir(visit);
 	int rc = dir < 0 ? -1 : os_remove(&find->os, dir, object->name, object->type == DT_DIR);
-	/* With -L the type is that of a symlink's target. */
+	/* With -L, the type is that of a symlink's target. */
 	if (rc != 0 && dir >= 0 && find->follows && errno == ENOTDIR)
 		rc = os_remove(&find->os, dir, object->name, false);
 	if (rc == 0 || (errno == ENOENT && find->ignore_race))
@@ -165,7 +165,7 @@ static void format_failed(void *arg, int error)
 	find_error(find, find->visit->path, error);
 }
 
-/** Append the path of the current object, and the end of its line. */
+/** Append the path of the current object and a terminator. */
 static void put_path(struct find *find, bool quote, char end)
 {
 	if (quote)
@@ -179,7 +179,7 @@ bool find_act(void *arg, const struct query_action *action, const struct query_o
 {
 	struct find *find = arg;
 	struct find_action none = {.file = &find->out};
-	/* The -print that is added where no action is written was not prepared. */
+	/* The implicit -print was not prepared. */
 	const struct find_action *prepared =
 		action->index < find->nactions ? &find->actions[action->index] : &none;
 	const struct format_env env = {

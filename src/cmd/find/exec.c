@@ -3,8 +3,8 @@
  * -exec, -execdir, -ok, -okdir.
  *
  * -execdir runs its command in the directory that was read: the child changes to its descriptor,
- * and the name is one component.  So a directory that was moved or replaced meanwhile leads nowhere
- * else.
+ * and the name is one component.  So moving or replacing the directory does not redirect the
+ * command.
  */
 #include "cmd/find/exec.h"
 
@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Arguments that wait for -exec ... + or -execdir ... +. */
+/** Arguments waiting for -exec ... + or -execdir ... +. */
 struct batch {
 	struct pack pack;
 	int dir;                  /* -execdir: the directory that contains them; -1: none */
-	const char *root;         /* the root that it was found at */
+	const char *root;         /* the root below which it was found */
 	struct strbuf dir_path;
 };
 
@@ -101,7 +101,7 @@ static void failed(void *arg, const char *command, int error, const char *text)
 	}
 }
 
-/** How the commands of an action are run.  @dir  Their directory; -1: ours. */
+/** Get how to run the commands of an action.  @dir  The directory; -1: the current one. */
 static struct exec exec_of(struct running *running, int dir)
 {
 	struct exec exec = {
@@ -121,7 +121,7 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	find_flush(find);
 	format_quote(&quoted, find->visit->path);
 	if (quoted.failed) {
-		/* Nobody can answer a part of a question. */
+		/* Do not ask an incomplete question. */
 		find_error(find, find->visit->path, ENOMEM);
 		strbuf_destroy(&quoted);
 		return false;
@@ -130,7 +130,7 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	text_say(stderr, "< %s ... %s > ? ", action->args[0], strbuf_str(&quoted));
 	flow_release(find->flow);
 	strbuf_destroy(&quoted);
-	/* One byte at a time: another reader may use the rest. */
+	/* Read byte by byte: another reader may use the rest. */
 	while (os_read(&find->os, STDIN_FILENO, &c, 1) == 1 && c != '\n')
 		strbuf_putc(&answer, c);
 	setlocale(LC_MESSAGES, "");
@@ -173,7 +173,7 @@ void find_batch_run(struct find *find, const struct query_action *action)
 	exec_batch(&exec, &batch->pack, action->args, action->nargs, action->nargs);
 }
 
-/** Make an object's directory the one of the batch.  @return 0, or -1. */
+/** Make an object's directory the directory of the batch.  @return 0, or -1. */
 static int batch_enter(struct find *find, const struct query_action *action)
 {
 	struct batch *batch = find->actions[action->index].batch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Words of the commands of -exec and its kin (pure).
+ * Words of the commands of -exec, -execdir, -ok and -okdir (pure).
  */
 #ifndef GM_CMD_FIND_EXEC_H
 #define GM_CMD_FIND_EXEC_H

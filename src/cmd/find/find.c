@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt find: find(1), by the search of getmnt search.
+ * getmnt find: find(1), using the search of getmnt search.
  *
  *     options, paths, expression --> query_parse() --> search_open() --+--> readsearch()
  *                                                                      |      --> actions
- *                     only -print, or only -print0: lines, made by the '--> flow.c
- *                     threads that read
+ *                        only -print, or only -print0: lines made '--> flow.c
+ *                        by reading threads
  */
 #include "cmd/find/find.h"
 
@@ -108,7 +108,7 @@ static const char primaries[] =
 	"Operators:\n"
 	" ( EXPR )  ! EXPR  EXPR -a EXPR  EXPR -o EXPR  EXPR , EXPR\n";
 
-/** Whether a word is one or several of -H, -L and -P. */
+/** Whether a word consists of one or several of -H, -L and -P. */
 static bool is_links(const char *word)
 {
 	size_t n = *word == '-' ? strspn(word + 1, "HLP") : 0;
@@ -137,13 +137,13 @@ static int count_options(int argc, char **argv)
 	return at < argc ? at : argc;
 }
 
-/** Whether a word begins the expression, and so ends the paths. */
+/** Whether a word starts the expression and so ends the paths. */
 static bool begins_expression(const char *word)
 {
 	return (*word == '-' && word[1]) || strcmp(word, "(") == 0 || strcmp(word, "!") == 0;
 }
 
-/** Whether the only argument is one of two words. */
+/** Whether there is only one argument, which is one of two words. */
 static bool is_only(int argc, char **argv, const char *one, const char *other)
 {
 	return argc == 2 && (strcmp(argv[1], one) == 0 || strcmp(argv[1], other) == 0);
@@ -177,7 +177,7 @@ static int parse(struct find *find, const struct find_args *args, char **words, 
 	return find->query ? 0 : CX_ERROR;
 }
 
-/** End the search: stdout cannot be written. */
+/** End the search because stdout cannot be written. */
 static void unwritten(void *arg)
 {
 	struct find *find = arg;
@@ -190,7 +190,7 @@ static void watch(void *arg)
 	flow_turn(find->flow);
 }
 
-/** Print lines made by the threads that read. */
+/** Print lines made by reading threads. */
 static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct find *find = arg;
@@ -199,7 +199,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_take(find->flow, text);
 }
 
-/** Perform the actions of an object. */
+/** Perform the actions for an object. */
 static enum search_go visit(void *arg, const struct search_visit *visit)
 {
 	struct find *find = arg;
@@ -242,7 +242,7 @@ static void run(struct find *find)
 		.visit = info->waits ? visit : NULL,
 	};
 	more.source = indexed_source(find->indexed, find->flow);
-	/* An action that is added has no file of its own. */
+	/* The implicit -print has no file of its own. */
 	if (info->only_prints && !info->depth && !info->waits
 	    && (info->end == '\0' || !find->out.terminal)) {
 		more.lines = print_lines;
@@ -265,7 +265,7 @@ static void run(struct find *find)
 		find_error(find, "find", errno);
 }
 
-/** Run after everything was parsed.  @return an exit status. */
+/** Search after everything was parsed.  @return an exit status. */
 static int search_roots(struct find *find, struct find_args *args, const struct roots *roots)
 {
 	args->options.flags |= args->links == LINKS_ALL || find->info->follow ? SEARCH_FOLLOW : 0;
@@ -335,7 +335,7 @@ int cmd_find(int argc, char **argv)
 	struct roots roots = {0};
 	char version[] = "-V", *version_args[] = {argv[0], version, NULL};
 	setlocale(LC_TIME, "");
-	setlocale(LC_CTYPE, "");     /* patterns and regular expressions follow it */
+	setlocale(LC_CTYPE, "");     /* for patterns and regular expressions */
 	int at = is_only(argc, argv, "-h", "-help") ? 1 : count_options(argc, argv);
 	int status = options_read(&find_table, at, argv, &args);
 	if (status)
@@ -355,7 +355,7 @@ int cmd_find(int argc, char **argv)
 	owners_init(&find.users, &find.os, "/etc/passwd");
 	owners_init(&find.groups, &find.os, "/etc/group");
 	find.out.terminal = isatty(STDOUT_FILENO);
-	/* Before anything changes them. */
+	/* Before anything changes the directory, signals and limits. */
 	find.command = (struct os_command){
 		.dirfd = -1, .files = os_nofile(&find.os, UINT_MAX, false),
 	};

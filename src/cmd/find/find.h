@@ -22,7 +22,7 @@
 
 struct batch;
 
-/** A file that actions write to, shared by all that name it. */
+/** A file that actions write to, shared by all actions that name it. */
 struct find_file {
 	struct find_file *next;
 	const char *name;
@@ -33,37 +33,37 @@ struct find_file {
 	struct strbuf text;       /* not written yet */
 };
 
-/** What was prepared for an action. */
+/** The prepared data of an action. */
 struct find_action {
-	struct find_file *file;   /* of actions that print */
-	struct format *format;    /* of -printf and -fprintf */
-	struct batch *batch;      /* of -exec ... + and -execdir ... + */
+	struct find_file *file;   /* for actions that print */
+	struct format *format;    /* for -printf and -fprintf */
+	struct batch *batch;      /* for -exec ... + and -execdir ... + */
 };
 
 /** The state of a run. */
 struct find {
-	struct os os;             /* of all calls but those of the search; the first member, because
+	struct os os;             /* for all calls outside the search; the first member, because
 	                             it is also the argument of struct query_env */
 	SEARCH *search;
 	struct query *query;
 	const struct query_info *info;
 	struct flow *flow;
-	struct indexed *indexed;  /* of --index; or NULL */
+	struct indexed *indexed;  /* for --index; or NULL */
 	struct find_action *actions;   /* by query_action.index */
 	size_t nactions, room;
-	struct find_file out;     /* standard output, and files after it */
+	struct find_file out;     /* standard output, followed by other files */
 	struct owners users, groups;
-	struct os_command command;     /* the directory, signals and limits of commands */
-	struct strbuf text, names;     /* of the current action */
+	struct os_command command;     /* directory, signals and limits of commands */
+	struct strbuf text, names;     /* scratch for the current action */
 	struct timespec now;
-	int widths[8];            /* of -ls, growing */
+	int widths[8];            /* column widths of -ls, growing */
 	uint64_t found;
 	const struct search_visit *visit;   /* the current object */
 	bool reads_names;         /* -files0-from reads standard input */
-	bool asks;                /* -ok or -okdir occurs */
+	bool asks;                /* the expression has -ok or -okdir */
 	bool follows;             /* -L or -follow */
 	bool follow_roots;        /* -H or -L */
-	bool ignore_race;         /* a removed object is no error */
+	bool ignore_race;         /* a removed object is not an error */
 	bool errors;              /* the exit status is 1 */
 };
 
@@ -79,7 +79,7 @@ int find_check_roots(const struct find *find, const char *const roots[], size_t 
 /** Perform an action: query_act.  @arg  A struct find. */
 bool find_act(void *arg, const struct query_action *action, const struct query_object *object);
 
-/** After the search: run the commands that wait for more arguments, and close all files. */
+/** After the search: run the commands of incomplete batches, and close all files. */
 void find_actions_finish(struct find *find);
 
 /** Free everything except the search and its query. */
@@ -90,18 +90,18 @@ void find_destroy(struct find *find);
 /** Report an error of an object.  @error  An errno. */
 void find_error(struct find *find, const char *object, int error);
 
-/** Open a file to write to, or find it among those that are open.
+/** Open a file for writing, or find it among the open files.
     @why [out]  As for path_create_named().
     @return the file, or NULL with errno. */
 struct find_file *find_file_open(struct find *find, const char *name, struct strbuf *why);
 
-/** Write find->text, which becomes empty. */
+/** Write find->text, and empty it. */
 void find_put(struct find *find, struct find_file *file);
 
-/** Write what waits in all files. */
+/** Write the buffers of all files. */
 void find_flush(struct find *find);
 
-/** Write what waits, and close all files but standard output. */
+/** Write the buffers, and close all files except standard output. */
 void find_files_finish(struct find *find);
 
 /* ls.c */
@@ -117,7 +117,7 @@ int find_exec_compile(struct find *find, const struct query_action *action, stru
 /** Run a command, or add an argument to it. */
 bool find_exec(struct find *find, const struct query_action *action);
 
-/** Run the command of a batch, if it has arguments.  @action  Its action. */
+/** Run the command of a batch, if it has arguments.  @action  The action of the batch. */
 void find_batch_run(struct find *find, const struct query_action *action);
 
 /** Free a batch; NULL is allowed. */

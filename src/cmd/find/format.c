@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiling formats.  Source of what is accepted: find(1) of GNU findutils 4.9. */
+/* Compiling formats.  Source: find(1) of GNU findutils 4.9. */
 #include "cmd/find/format.h"
 
 #include "base/array.h"
@@ -32,7 +32,7 @@ static unsigned mask_of(char kind)
 	}
 }
 
-/** Append an item.  @return it, or NULL. */
+/** Append an item.  @return the item, or NULL. */
 static struct format_item *add_item(struct format *format, char kind)
 {
 	if (!ARRAY_ROOM(format->items, format->n, &format->room))
@@ -63,7 +63,7 @@ static void add_text(struct format *format, const char *text, size_t len)
 	last->len += len;
 }
 
-/** Warn about a part of the format. */
+/** Warn about a part of a format. */
 static void warn_of(void (*warn)(void *arg, const char *text), void *arg, const char *what,
                     const char *part, size_t len, const char *then)
 {
@@ -73,7 +73,7 @@ static void warn_of(void (*warn)(void *arg, const char *text), void *arg, const 
 	strbuf_destroy(&text);
 }
 
-/** Compile an escape.  @at  At the backslash.
+/** Compile an escape.  @at  Points to the backslash.
     @return its end; NULL: \c. */
 static const char *take_escape(struct format *format, const char *at,
                                void (*warn)(void *arg, const char *text), void *arg)
@@ -102,7 +102,7 @@ static const char *take_escape(struct format *format, const char *at,
 	return at + (at[1] ? 2 : 1);
 }
 
-/** Read a number.  @return its end; NULL: it is too large. */
+/** Parse a number.  @return its end; NULL: too large. */
 static const char *take_number(const char *at, int *number)
 {
 	*number = 0;
@@ -114,7 +114,7 @@ static const char *take_number(const char *at, int *number)
 	return at;
 }
 
-/** Compile a directive.  @at  At the percent sign.
+/** Compile a directive.  @at  Points to the percent sign.
     @return its end; NULL after appending a sentence to why. */
 static const char *take_directive(struct format *format, const char *at,
                                   void (*warn)(void *arg, const char *text), void *arg,

@@ -25,14 +25,15 @@ struct format {
 	struct format_item *items;
 	size_t n, room;
 	struct strbuf text;
-	unsigned mask;            /* K_STATX_*: what the directives need */
-	bool xtype;               /* they need the types of what symlinks lead to */
+	unsigned mask;            /* K_STATX_*: the attributes that the directives need */
+	bool xtype;               /* they need the types of the targets of symlinks */
 	bool target;              /* they need the targets of symlinks */
-	char local;               /* one that needs more than another host sends; '\0': none */
+	char local;               /* a directive that needs data which other hosts do not send;
+	                             '\0': none */
 	bool flush;               /* \c */
 };
 
-/** What the directives need in addition to the object. */
+/** Data that directives need in addition to the object. */
 struct format_env {
 	struct os *os;
 	struct owners *users, *groups;
@@ -46,7 +47,7 @@ struct format_env {
  * Compile a format.
  *
  * @warn
- *         Called for each doubtful part, with a sentence.
+ *         Called with a sentence for each doubtful part.
  * @why
  *         A sentence is appended if the format is invalid.
  * @return the format, or NULL.  Errors: EINVAL (see why), ENOMEM.  Ownership: format_free().
@@ -60,13 +61,13 @@ void format_free(struct format *format);
 void format_put(const struct format *format, const struct search_visit *visit,
                 const struct format_env *env, struct strbuf *out);
 
-/** The last component of a path, with the slashes that end the path; "/" of "/". */
+/** The last component of a path, with its trailing slashes; "/" for "/". */
 const char *format_base(const char *path);
 
-/** The length of such a component with at most one slash. */
+/** The length of format_base() with at most one trailing slash. */
 size_t format_base_len(const char *base);
 
-/** Append a name for a terminal: each character that must not reach it becomes "?". */
+/** Append a name for a terminal: each unprintable character becomes "?". */
 void format_quote(struct strbuf *out, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats, filled with the attributes of an object. */
+/* Writing the attributes of an object in a format. */
 #include "cmd/find/format.h"
 
 #include "base/escape.h"
@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-/** An object being printed. */
+/** An object that is being printed. */
 struct putting {
 	const struct search_visit *visit;
 	const struct k_statx *st;
@@ -44,7 +44,7 @@ static void fill(struct strbuf *out, char with, size_t n)
 		memset(to, with, n);
 }
 
-/** Append n bytes, cut and padded as %s does. */
+/** Append n bytes, truncated and padded as by %s. */
 static void put_bytes(const struct putting *p, const char *text, size_t n)
 {
 	const struct format_item *item = p->item;
@@ -86,7 +86,7 @@ static void put_number(const struct putting *p, uint64_t number)
 	put_text(p, digits);
 }
 
-/** Append a number as printf(3) does, with all flags.  @sign  It may have one. */
+/** Append a number as printf(3) does, with all flags.  @prefix  A sign, or "". */
 static void put_flagged(const struct putting *p, const char *digits, const char *prefix)
 {
 	const struct format_item *item = p->item;
@@ -110,7 +110,7 @@ static void put_flagged(const struct putting *p, const char *digits, const char 
 		fill(p->out, ' ', blanks);
 }
 
-/** Append how much of a file has blocks. */
+/** Append the share of a file that is stored in blocks. */
 static void put_sparseness(const struct putting *p)
 {
 	const struct k_statx *st = p->st;
@@ -133,7 +133,7 @@ static void put_sparseness(const struct putting *p)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/** strftime(3), of a text that is not empty. */
+/** strftime(3), with a format that is not constant. */
 static size_t time_text(char *text, size_t size, const char *format, const struct tm *tm)
 {
 	return strftime(text, size, format, tm);
@@ -147,9 +147,9 @@ static void put_strftime(const struct putting *p, const char *format, const stru
 	char text[512], other[512];
 	struct tm then = *tm;
 	struct strbuf all = {0};
-	/* The blank makes an empty result different from an error. */
+	/* The format starts with a blank, so that an empty result differs from an error. */
 	size_t n = time_text(text, sizeof(text), format, tm), at = 0;
-	/* The seconds are the two digits that differ in a time in which both are other ones. */
+	/* To find the seconds, format a time with other seconds: only these two digits differ. */
 	then.tm_sec += then.tm_sec >= 11 ? -11 : 11;
 	if (*fraction && time_text(other, sizeof(other), format, &then) == n) {
 		while (at < n && text[at] == other[at])
@@ -213,7 +213,7 @@ static void put_type(const struct putting *p, uint8_t type)
 	put_text(p, *letter ? letter : "U");
 }
 
-/** Append the type of what a symlink leads to: N, nothing; L, to itself. */
+/** Append the type of the target of a symlink; N: missing; L: a loop. */
 static void put_xtype(const struct putting *p)
 {
 	const struct query_facts *facts = p->visit->object.facts;
@@ -226,7 +226,7 @@ static void put_xtype(const struct putting *p)
 			p->env->failed(p->env->arg, error);
 		put_text(p, error == ELOOP ? "L" : "?");
 	} else if (type == DT_LNK) {
-		/* Where links are followed, only those that lead nowhere are objects. */
+		/* If links are followed, only broken links remain links. */
 		put_text(p, "N");
 	} else {
 		put_type(p, type);
@@ -256,7 +256,7 @@ static void put_context(const struct putting *p)
 	put_bytes(p, context, strnlen(context, (size_t)n));
 }
 
-/** The length of a path without the slashes at its end; 0: it is only slashes. */
+/** The length of a path without trailing slashes; 0: only slashes. */
 static size_t length_stripped(const char *path)
 {
 	size_t len = strlen(path);
@@ -275,7 +275,7 @@ const char *format_base(const char *path)
 	return path + end;
 }
 
-/** Append the directory of the path, as GNU find does: of "a//b/" it is "a/", of "//" it is "/". */
+/** Append the directory of the path, as GNU find does: "a/" for "a//b/", "/" for "//". */
 static void put_dir(const struct putting *p)
 {
 	const char *path = p->visit->path + p->visit->prefix;

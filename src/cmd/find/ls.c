@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -ls: a line as that of ls -dils, with the widths of GNU find, which grow with the values. */
+/* -ls: a line as from ls -dils, with the column widths of GNU find, which grow. */
 #include "cmd/find/find.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static void put_escaped(struct strbuf *out, const char *name)
 	}
 }
 
-/** Append a cell, and a blank.  @left  Aligned to the left. */
+/** Append a cell and a blank.  @left  Align to the left. */
 static void put_cell(struct find *find, enum column column, bool left, const char *cell)
 {
 	int *width = &find->widths[column], len = (int)strlen(cell);
@@ -55,7 +55,7 @@ static void put_owner(struct find *find, enum column column, struct owners *owne
 	put_cell(find, column, true, name ? name : number);
 }
 
-/** Append the time of the last change: with the year if that was not in the last six months. */
+/** Append the time of the last change; with the year if it is not in the last six months. */
 static void put_date(struct find *find, int64_t sec)
 {
 	enum { OLD = 180 * 24 * 60 * 60, LATER = 60 * 60 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that actions write to.  Standard output goes through struct flow, which its users
- * share with the threads that read; other files are written in blocks.
+ * The files that actions write to.  Standard output goes through struct flow, which the reading
+ * threads also use; other files are written in blocks.
  */
 #include "cmd/find/find.h"
 
@@ -28,7 +28,7 @@ void find_error(struct find *find, const char *object, int error)
 		flow_release(find->flow);
 }
 
-/** Add a file to the list.  @fd  Taken over, also on failure. */
+/** Add a file to the list.  @fd  Owned by the list, even on failure. */
 static struct find_file *add_file(struct find *find, const char *name, int fd)
 {
 	struct k_statx st;
@@ -70,7 +70,7 @@ struct find_file *find_file_open(struct find *find, const char *name, struct str
 
 static void write_file(struct find *find, struct find_file *file)
 {
-	/* find_put() adds texts whole, or not at all. */
+	/* find_put() adds texts completely, or not at all. */
 	struct iovec piece = {(void *)(uintptr_t)strbuf_text(&file->text), file->text.len};
 	struct iovec *pieces = &piece;
 	size_t n = 1;
@@ -96,7 +96,7 @@ void find_put(struct find *find, struct find_file *file)
 		return;
 	}
 	if (!strbuf_try(&file->text, find->text.data, find->text.len)) {
-		/* What was written has made room. */
+		/* Writing the buffer made room. */
 		write_file(find, file);
 		if (!strbuf_try(&file->text, find->text.data, find->text.len))
 			find_error(find, file->name, ENOMEM);

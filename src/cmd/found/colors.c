@@ -21,7 +21,7 @@ enum kind {
 /* The values are those of ls(1) without LS_COLORS. */
 static const struct {
 	char letters[3];
-	bool mode;                /* decided by the mode or the number of links */
+	bool mode;                /* depends on the mode or the number of links */
 	const char *value;
 } kinds[CK_COUNT] = {
 	[CK_FI] = {"fi", false, ""}, [CK_DI] = {"di", false, "01;34"},
@@ -34,7 +34,7 @@ static const struct {
 };
 
 struct colors {
-	char *text;               /* a copy of LS_COLORS, of which the rules are parts */
+	char *text;               /* a copy of LS_COLORS, which the rules point into */
 	struct ending {
 		const char *name, *value;
 		size_t len;

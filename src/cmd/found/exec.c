@@ -33,7 +33,7 @@ char **pack_command(const struct pack *pack, const char *const words[], size_t n
 {
 	char **command = calloc(n + (to - from) + 1, sizeof(*command)), **end = command;
 	char *arg = pack->text.data;
-	/* pack_add() added each argument whole, or not at all. */
+	/* pack_add() added each argument completely, or not at all. */
 	assert(!pack->text.failed);
 	if (!command)
 		return NULL;
@@ -91,7 +91,7 @@ void pack_reset(struct pack *pack)
 	pack->n = pack->used = 0;
 }
 
-/** Run a command.  @return 0: it was executed; an error number: it could not be. */
+/** Run a command.  @return 0: it was executed; else the error number of execve(2). */
 static int run(const struct exec *exec, char *const *argv, bool *good)
 {
 	struct os_command command = exec->command;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Commands that `getmnt find` and `getmnt search` run for what they find.
+ * Commands that `getmnt find` and `getmnt search` run for objects that they find.
  */
 #ifndef GM_CMD_EXEC_H
 #define GM_CMD_EXEC_H
@@ -14,26 +14,27 @@
 /** Arguments for a command, up to a size. */
 struct pack {
 	struct strbuf text;       /* the arguments, each with its NUL */
-	size_t n;                 /* their number */
+	size_t n;                 /* number of arguments */
 	size_t used, room;        /* bytes as execve(2) counts them: text and pointers */
 };
 
-/** The bytes that an argument takes of the limit of execve(2). */
+/** The bytes of an argument that count towards the limit of execve(2). */
 size_t pack_cost(const char *arg);
 
 enum pack_added {
 	PACK_ADDED,
-	PACK_FULL,                /* it does not fit: run the command first */
+	PACK_FULL,                /* the argument does not fit: run the command first */
 	PACK_NOMEM,
 };
 
-/** Add an argument.  The first one always fits.  Unless it is added, the pack does not change.
-    @arg  NULL, as strbuf_text() returns it after a failure: PACK_NOMEM. */
+/** Add an argument.  The first always fits.  Unless PACK_ADDED is returned, the pack does not
+    change.
+    @arg  NULL, as strbuf_text() returns after a failure: PACK_NOMEM. */
 __attribute__((warn_unused_result))
 enum pack_added pack_add(struct pack *pack, const char *arg);
 
-/** Make the arguments of a command: n words, among them the arguments from `from` to `to` - 1 after
-    the first `before` words, and NULL.
+/** Make the arguments of a command: n words, with arguments `from` to `to` - 1 of the pack inserted
+    after the first `before` words, and NULL.
     @return an array that the caller frees, or NULL (ENOMEM). */
 char **pack_command(const struct pack *pack, const char *const words[], size_t n, size_t before,
                     size_t from, size_t to);
@@ -42,34 +43,35 @@ char **pack_command(const struct pack *pack, const char *const words[], size_t n
 void pack_reset(struct pack *pack);
 
 /** Append the argument of a command that runs in the directory of an object: "./NAME", which no
-    command takes for an option.  @name  n bytes: one component, or "/" for the root. */
+    command reads as an option.  @name  n bytes: one component, or "/" for the root. */
 void exec_put_local(struct strbuf *out, const char *name, size_t n);
 
-/** Why commands must not be looked up by this PATH in directories that others can write to.
+/** Find an entry of PATH that is not absolute, and so may lead into a searched directory.
     @return the directory, "" for an empty one; NULL: all are absolute. */
 const char *exec_unsafe(const char *path, size_t *len);
 
 /** Check that PATH finds no command in the directory of an object.
-    @option  What runs commands there.  @return 0, or -1 (EINVAL) after appending a sentence. */
+    @option  The option that runs commands there.  @return 0, or -1 (EINVAL) after appending a
+    sentence. */
 int exec_check_path(const char *option, struct strbuf *why);
 
-/** How commands are run; all functions get arg. */
+/** How to run commands; all functions get `arg`. */
 struct exec {
 	struct os *os;
-	struct os_command command;   /* all but argv */
+	struct os_command command;   /* everything except argv */
 	void *arg;
-	/* Print what waits, before a command is run. */
+	/* Print pending output before a command runs. */
 	void (*flush)(void *arg);
-	/* A command failed.  @error  Why it could not be executed, an errno; 0: it was.
-	   @text  Which signal ended it; NULL: it returned a status other than 0. */
+	/* A command failed.  @error  errno if it could not be executed; else 0.
+	   @text  The signal that ended it; NULL: it returned a status other than 0. */
 	void (*failed)(void *arg, const char *command, int error, const char *text);
 };
 
-/** Run a command and wait for it.  @return whether its status is 0; after failed() if not. */
+/** Run a command and wait for it.  @return whether its status is 0; else failed() was called. */
 bool exec_run(const struct exec *exec, char *const *argv);
 
-/** Run a command with the arguments of a pack, which is then empty: in parts, if the kernel refuses
-    so many.  Words as in pack_command(). */
+/** Run a command with the arguments of a pack, which becomes empty.  If the kernel refuses that
+    many, run the command several times.  Words as in pack_command(). */
 void exec_batch(const struct exec *exec, struct pack *pack, const char *const words[], size_t n,
                 size_t before);
 

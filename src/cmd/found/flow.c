@@ -4,13 +4,13 @@
  *                                      ^
  *     timer thread -----every 0.1 s----'
  *
- * Texts are written with writev(2): stdio would copy them once more, and could leave a partial
- * last line when a signal ends the program.
+ * Texts are written with writev(2): stdio would copy them again, and could leave a partial last
+ * line when a signal ends the program.
  *
- * Only the timer thread receives signals, since it draws the line of progress that they clear.
- * The kernel ends a write of a process that is to die at a page boundary.  If stdout is a file,
- * signals are therefore blocked during writes, and delivered between them.  If stdout is a pipe
- * or a terminal, a write can block forever, so signals are delivered at once.
+ * Only the timer thread receives signals, since it draws the progress line that they clear.  If a
+ * process is killed, the kernel ends its write at a page boundary.  If stdout is a file, signals
+ * are therefore blocked during writes, and delivered between them.  If stdout is a pipe or a
+ * terminal, a write can block forever, so signals are delivered at once.
  */
 #include "cmd/found/flow.h"
 
@@ -29,26 +29,26 @@
 
 enum {
 	FLOW_TEXTS = 16,
-	FLOW_SIZE = 256 * 1024,   /* bytes that are written at once */
-	FLOW_SMALL = 4096,        /* a smaller text is appended to another */
+	FLOW_SIZE = 256 * 1024,   /* bytes written at once */
+	FLOW_SMALL = 4096,        /* shorter texts are appended to another */
 };
 
-#define TICK 0.1              /* seconds that lines may wait */
-#define LINE_TICK 0.25        /* seconds between lines of progress */
-#define PATIENCE 1.0          /* seconds before the first one */
+#define TICK 0.1              /* maximum delay of lines, in seconds */
+#define LINE_TICK 0.25        /* seconds between updates of the progress line */
+#define PATIENCE 1.0          /* seconds before the first progress line */
 
 struct flow {
 	struct os os;
-	bool file;                /* stdout is one */
+	bool file;                /* stdout is a regular file */
 	void (*failed)(void *arg);
 	void *arg;
 	double start;
 	double next;              /* time to print, without the timer thread */
 
-	pthread_mutex_t lock;     /* of the rest */
+	pthread_mutex_t lock;     /* protects the following members */
 	pthread_cond_t wake;
 	pthread_t thread;
-	bool tried, runs;         /* starting the thread was tried; succeeded */
+	bool tried, runs;         /* starting the thread was tried; the thread runs */
 	sigset_t mask;            /* signals blocked by the caller */
 	sigset_t held;            /* signals blocked before flow_hold() */
 	bool quit;
@@ -107,7 +107,7 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	/* If stdout was closed from the start, the search goes on, for its errors. */
+	/* If stdout was closed from the start, continue the search, for its errors. */
 	if (flow->error && flow->error != EBADF)
 		flow->failed(flow->arg);
 }
@@ -122,7 +122,7 @@ static void flow_print(struct flow *flow)
 		pieces[i] = (struct iovec){flow->texts[i].data, flow->texts[i].len};
 	int error = flow->error;
 	flow_write(flow, pieces, flow->n);
-	/* Without text nothing is lost. */
+	/* Without text, nothing was lost. */
 	flow->error = flow->size > 0 ? flow->error : error;
 	for (unsigned i = 0; i < flow->n; ++i)
 		strbuf_reset(&flow->texts[i]);
@@ -174,8 +174,7 @@ void flow_hold(struct flow *flow)
 {
 	pthread_mutex_lock(&flow->lock);
 	progress_end();
-	/* A write to standard error can block, and a process that is started must not miss a
-	   signal. */
+	/* A write to standard error can block, and a started process must not miss a signal. */
 	pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
 }
 
@@ -196,7 +195,7 @@ void flow_take(struct flow *flow, struct strbuf *text)
 	struct strbuf *to = &flow->texts[flow->n - 1], was = *to;
 	if (small) {
 		if (!strbuf_try(to, strbuf_str(text), len)) {
-			/* Without memory, print at once. */
+			/* Without memory, print immediately. */
 			flow_print(flow);
 			flow_write(flow, &(struct iovec){text->data, len}, 1);
 			len = 0;
@@ -229,8 +228,8 @@ void flow_progress(struct flow *flow, const char *head, const char *where)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-/** Start the timer thread, and leave to it all signals except those caused by this thread's own
-    writes and faults. */
+/** Start the timer thread, which then receives all signals except those caused by this thread's
+    own writes and faults. */
 static void flow_start(struct flow *flow)
 {
 	static const int own[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Output of a search: many whole lines in one write, none of which waits longer than 0.1 s even
- * while the search is blocked; and the line of progress.
+ * Output of a search: many whole lines in one write, with a delay of at most 0.1 s even while the
+ * search is blocked; and the progress line.
  */
 #ifndef GM_CMD_FLOW_H
 #define GM_CMD_FLOW_H
@@ -12,19 +12,19 @@
 struct flow;
 
 /** @os  The capabilities; copied.
-    @progress  Progress is to be shown (progress_open()).
+    @progress  Show progress (progress_open()).
     @failed  Called once, in any thread, after a write to stdout failed, unless stdout was closed
-             from the start; nothing more is written.
+    from the start; nothing more is written.
     @return the flow, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 
-/** Print whole lines, or a part of a document.  @text  [out] empty; its memory may be exchanged. */
+/** Print whole lines, or a part of a document.  @text  Emptied; its memory may be exchanged. */
 void flow_take(struct flow *flow, struct strbuf *text);
 
-/** Print what waits, so that what another process prints follows. */
+/** Print all pending text, before another process prints. */
 void flow_flush(struct flow *flow);
 
-/** Set the text of the progress. */
+/** Set the text of the progress line. */
 void flow_progress(struct flow *flow, const char *head, const char *where);
 
 /** Call before each step of the search.  The first call starts the timer thread, and blocks
@@ -32,11 +32,11 @@ void flow_progress(struct flow *flow, const char *head, const char *where);
 void flow_turn(struct flow *flow);
 
 /** Stop output until flow_release(), to print a message to standard error or to start a process.
-    Signals are delivered meanwhile, and those that wait at once. */
+    Signals are delivered in between, pending ones immediately. */
 void flow_hold(struct flow *flow);
 void flow_release(struct flow *flow);
 
-/** Print the rest, and free it; NULL is allowed.  finish_stdout() reports write errors. */
+/** Print pending text and free the flow; NULL is allowed.  finish_stdout() reports write errors. */
 void flow_end(struct flow *flow);
 
 #endif

@@ -24,9 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/** An index that is open. */
+/** An open index. */
 struct opened {
-	char *name;               /* of its directory */
+	char *name;               /* name of its directory */
 	struct index *index;
 };
 
@@ -37,24 +37,24 @@ struct indexed {
 	struct flow *flow;
 	struct search_source source;
 	struct mount_table *table;
-	struct devmap *devs;      /* NULL: no memory */
+	struct devmap *devs;      /* NULL: ENOMEM */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
-	struct strbuf dir;        /* its path */
+	struct strbuf dir;        /* path of that directory */
 	const char *given;        /* --index-dir, or NULL */
 	struct opened *opened;
 	size_t nopened, opened_room;
 	struct scan *scan;
-	const struct mount *mount;   /* whose index it is of */
+	const struct mount *mount;   /* the mount that the current index belongs to */
 	struct strbuf why;
-	struct strbuf memory;     /* names of mounts in memory that were not searched */
+	struct strbuf memory;     /* names of in-memory mounts that were not searched */
 	struct scan_counts counts;
-	int64_t oldest;           /* when the oldest index that was used was fresh */
+	int64_t oldest;           /* time at which the oldest index used was up to date */
 	bool used;
 };
 
 /* Finding an index */
 
-/** The mount of a start; NULL: the table does not have it. */
+/** The mount of a start; NULL: not in the table. */
 static const struct mount *mount_of(const struct indexed *indexed, const struct source_start *start)
 {
 	const struct mount_table *table = indexed->table;
@@ -89,15 +89,15 @@ int indexed_open(struct os *os, const char *path, const struct mount *m, bool ca
 	return fail(ESTALE);
 }
 
-/** Whether getmnt index build refuses a mount because of its type. */
+/** Whether getmnt index build refuses the type of a mount. */
 static bool is_never_indexed(const struct mount *m)
 {
 	const unsigned flags = fstype_flags(m->fstype);
 	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
 }
 
-/** Find what names the file system in indexes.
-    @return 0, or -1 after refusing: nothing does, or another mounted file system has the same
+/** Get the ID of a file system in indexes.
+    @return 0, or -1 after refusing: there is no ID, or another mounted file system has the same
     UUID. */
 static int get_uuid(struct indexed *indexed, const struct source_start *start,
                     const struct mount *m, char uuid[INDEX_UUID])
@@ -110,7 +110,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (is_never_indexed(m))
 		return 0;
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
-	/* A directory that may not be read. */
+	/* The directory may not be readable. */
 	if (fd < 0)
 		fd = indexed_open(os, m->point, m, true);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
@@ -118,7 +118,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (!*uuid)
 		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
 		              m->point, index_why(PLACE_NAMELESS));
-	/* Each file system in memory has another one. */
+	/* Each in-memory file system has its own. */
 	bool unique = fstype_flags(m->fstype) & FST_PSEUDO;
 	for (size_t i = 0; i < indexed->table->count && *uuid && !unique; ++i) {
 		const struct mount *o = &indexed->table->mounts[i];
@@ -142,7 +142,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	return indexed->why.len ? fail(ENOENT) : 0;
 }
 
-/** Open the index with a name, unless it is open.  @return NULL with errno. */
+/** Open the index with a name, unless it is already open.  @return NULL with errno. */
 static struct index *open_index(struct indexed *indexed, const char *name)
 {
 	for (size_t i = 0; i < indexed->nopened; ++i) {
@@ -169,9 +169,9 @@ static struct index *open_index(struct indexed *indexed, const char *name)
 }
 
 /** Find the index of a directory.
-    @path  [in,out] The directory of the file system, "/a/b"; then its path below the index's root,
-    "b".
-    @return NULL with errno; ENOENT: there is none. */
+    @path [in,out]  The directory in the file system, "/a/b"; on return its path below the index's
+    root, "b".
+    @return NULL with errno; ENOENT: no index. */
 static struct index *find_index(struct indexed *indexed, const char *uuid, struct strbuf *path)
 {
 	struct strbuf name = {0};
@@ -185,7 +185,7 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 		index_place_name(uuid, path->data, &name);
 		index = name.failed ? NULL : open_index(indexed, strbuf_str(&name));
 		error = name.failed ? ENOMEM : index ? 0 : errno;
-		/* Another directory may have this hash. */
+		/* Another directory may have the same hash. */
 		if (index && strcmp(index_info(index)->root, path->data) != 0)
 			error = ENOENT;
 		path->data[len] = after;
@@ -208,7 +208,7 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 	return index;
 }
 
-/** Set why there is no answer.  @return -1. */
+/** Record why the search cannot be answered.  @return -1. */
 static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
 	struct strbuf *why = &indexed->why;
@@ -226,7 +226,7 @@ static int refuse(struct indexed *indexed, const struct mount *m, int error)
 	return fail(error);
 }
 
-/** Note a mount that is not searched. */
+/** Record a mount that is not searched. */
 static void note_mount(struct indexed *indexed, const struct mount *m, const char *name)
 {
 	if (m && fstype_flags(m->fstype) & FST_PSEUDO) {
@@ -266,7 +266,7 @@ static int begin(void *arg, struct source_start *start)
 	char uuid[INDEX_UUID];
 	struct strbuf path = {0};
 	strbuf_puts(&path, m->root);
-	/* "/" is followed by no other. */
+	/* Avoid "//" after the root "/". */
 	if (*below && path.len == 1)
 		path.len = 0;
 	strbuf_puts(&path, below);
@@ -332,7 +332,7 @@ static bool attributes(void *arg, const struct source_object *object, unsigned m
                        struct k_statx *st)
 {
 	struct indexed *indexed = arg;
-	/* What is damaged is looked at. */
+	/* If the index is damaged, use stat. */
 	return scan_attributes(indexed->scan, object, mask, st) > 0;
 }
 
@@ -433,7 +433,7 @@ const struct search_source *indexed_source(struct indexed *indexed, struct flow 
 	return &indexed->source;
 }
 
-/** The age of the answer in seconds. */
+/** The age of the answer, in seconds. */
 static int64_t age_of(const struct indexed *indexed)
 {
 	int64_t age = indexed->used ? indexed->now - indexed->oldest : 0;

@@ -18,9 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Get what names the file system of a mount in indexes: index_place_uuid(), with the UUID of its
-    device.
-    @devs  May be NULL. */
+/** Get the ID of a mount's file system in indexes: index_place_uuid(), with the UUID of its device.
+    @devs  NULL is allowed. */
 void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount *m,
                   char uuid[INDEX_UUID]);
 
@@ -29,7 +28,7 @@ void indexed_uuid(struct os *os, struct devmap *devs, int fd, const struct mount
 void indexed_command(const char *verb, const char *given, const char *option, const char *name,
                      struct strbuf *text);
 
-/** Append what to say of a directory that an index does not have.  @title  The mount of the index.
+/** Append a message about a directory that an index does not have.  @title  The mount of the index.
     @given  --index-dir, or NULL. */
 void indexed_no_dir(const char *title, const char *given, struct strbuf *text);
 
@@ -37,7 +36,7 @@ void indexed_no_dir(const char *title, const char *given, struct strbuf *text);
     @return 0, or an exit status after a message. */
 int indexed_seconds(const char *title, const char *text, int64_t *seconds);
 
-/** What is wrong with an index, by errno: "is damaged"; or NULL. */
+/** The problem with an index, by errno: "is damaged"; or NULL. */
 const char *indexed_phrase(int error);
 
 /** Append why an index cannot be opened, read or written, and what to do.
@@ -46,23 +45,23 @@ const char *indexed_phrase(int error);
 void indexed_error(const char *title, const char *dir, const char *given, int error,
                    struct strbuf *text);
 
-/** Report why the directory of all indexes cannot be used, by errno.  @dir  "": it has no path.
+/** Report why the directory of all indexes cannot be used, by errno.  @dir  "": no path.
     @return an exit status. */
 int indexed_dir_error(const char *dir);
 
-/** Open the root of a mount, which does not block.
-    @cached  Only by names that are in memory.
-    @return a descriptor, or -1 (ESTALE: the path leads to another mount by now). */
+/** Open the root of a mount, without blocking.
+    @cached  Look up only names that are in memory.
+    @return a descriptor, or -1 (ESTALE: the path now leads to another mount). */
 int indexed_open(struct os *os, const char *path, const struct mount *m, bool cached);
 
-/** What the options say. */
+/** Arguments of the options. */
 struct indexed_args {
 	bool index;
-	const char *dir;          /* of all indexes; NULL: the usual one */
+	const char *dir;          /* directory of all indexes; NULL: the default */
 	const char *fresh;        /* a duration; NULL: not given */
 };
 
-/** The rows of the options.  @field  A struct indexed_args. */
+/** The option rows.  @field  A struct indexed_args. */
 #define OPTION_INDEXED(type, field) \
 	{"index", 0, NULL, "search indexes made by getmnt index build", \
 	 OPT_IS_FLAG(type, field.index)}, \
@@ -76,7 +75,7 @@ struct indexed;
  * Prepare the indexes.
  *
  * @refused  An option that excludes --index; NULL: none.
- * @roots    Where the search begins.
+ * @roots    Roots of the search.
  * @now [out]  NULL: --index is not given.
  * @return 0, or an exit status after a message.  Ownership: indexed_free().
  */
@@ -84,10 +83,10 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
                 const struct roots *roots, struct indexed **now);
 void indexed_free(struct indexed *indexed);
 
-/** Where objects come from; NULL: from directories.  @flow  Held during messages. */
+/** The source of objects; NULL: read directories.  @flow  Held during messages. */
 const struct search_source *indexed_source(struct indexed *indexed, struct flow *flow);
 
-/** Report mounts in memory that were not searched.  NULL is allowed, also below. */
+/** Report in-memory mounts that were not searched.  NULL is allowed here and below. */
 void indexed_report_memory(const struct indexed *indexed);
 
 /** Report how old the answer is, if standard error is a terminal. */
@@ -96,7 +95,7 @@ void indexed_report(const struct indexed *indexed);
 /** Add the counts to a document: an object "index". */
 void indexed_stats_json(const struct indexed *indexed, struct json *json);
 
-/** Append the same as text. */
+/** Append the counts as text. */
 void indexed_stats_text(const struct indexed *indexed, struct text *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all commands say of indexes. */
+/* Texts about indexes, for all commands. */
 #include "cmd/found/indexed.h"
 
 #include "base/command.h"

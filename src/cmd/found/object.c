@@ -40,7 +40,7 @@ void object_json(struct json *json, const struct column_info *const columns[], s
 	for (size_t i = 0; i < n; ++i) {
 		const struct search_column *column = (const void *)columns[i];
 		const char *text = object_cell(column, o);
-		/* An empty list is known. */
+		/* An empty list is a known value. */
 		bool known = search_is_known(column, o);
 		column_json(json, column->info.name,
 		            known ? column->info.type : (unsigned)CT_STRING, text);
@@ -95,7 +95,7 @@ static bool number(struct strbuf *text, uint64_t value)
 /** Seconds since 1970, with nanoseconds. */
 static bool time_of(struct strbuf *text, struct k_statx_time t)
 {
-	/* Nanoseconds count upwards, also before 1970. */
+	/* Nanoseconds count upwards even before 1970. */
 	bool before = t.sec < 0 && t.nsec > 0;
 	int64_t sec = before ? -(t.sec + 1) : t.sec;
 	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
@@ -103,7 +103,7 @@ static bool time_of(struct strbuf *text, struct k_statx_time t)
 	return true;
 }
 
-/** Append a word to a list that begins at `from`.  A newline, which separates words, is escaped. */
+/** Append a word to a list that starts at `from`.  A newline, the separator, is escaped. */
 static void list_put(struct strbuf *text, size_t from, const char *word)
 {
 	if (text->len > from)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns of an object of a file system, as `getmnt search` and `getmnt index export` print
- * them: one table.
+ * The table of the columns of file system objects, for `getmnt search` and `getmnt index export`.
  */
 #ifndef GM_CMD_OBJECT_H
 #define GM_CMD_OBJECT_H
@@ -14,20 +13,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What a column needs of a search. */
+/** What a column requires of a search. */
 enum search_need {
 	SN_METADATA = 1 << 0,
 	SN_TYPE = 1 << 1,
 	SN_LINK = 1 << 2,
 	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
-	SN_OWNERS = 1 << 4,       /* names of users and groups, which are kept */
+	SN_OWNERS = 1 << 4,       /* names of users and groups, which are cached */
 	SN_XATTRS = 1 << 5,       /* with SN_METADATA */
 };
 
-/** What cells are made with. */
+/** State for making cells. */
 struct object_cells {
 	struct owners users, groups;
-	struct strbuf text;          /* the last cell */
+	struct strbuf text;          /* text of the last cell */
 };
 
 void object_cells_init(struct object_cells *cells, struct os *os);
@@ -35,31 +34,32 @@ void object_cells_destroy(struct object_cells *cells);
 
 /** The input of a cell. */
 struct object {
-	struct object_cells *cells;  /* NULL: in any thread */
-	const char *dir;             /* as printed: in a line, all but the name */
+	struct object_cells *cells;  /* NULL: usable in any thread */
+	const char *dir;             /* directory as printed; in a line, all but the name */
 	size_t dir_len;
 	const char *path;            /* the rest of the path */
 	unsigned char type;          /* DT_* */
 	const struct k_statx *st;    /* NULL: not requested */
-	const char *target;          /* of a link; NULL: not requested, or not a link */
-	const char *xattrs;          /* names, each with its NUL, then ""; NULL: unknown */
-	bool human;                  /* sizes have a unit */
+	const char *target;          /* target of a symlink; NULL: not requested, or not a
+	                                symlink */
+	const char *xattrs;          /* names, each NUL-terminated, then ""; NULL: unknown */
+	bool human;                  /* print sizes with a unit */
 };
 
 struct search_column {
 	struct column_info info;
 	unsigned char needs;         /* enum search_need */
-	/* Append the text of an object.  @return whether there is any. */
+	/* Append the text of an object.  @return whether the object has this value. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
-	unsigned mask;               /* K_STATX_*: the attributes that it is made from */
-	bool pair;                   /* two numbers, as 8:1 */
+	unsigned mask;               /* K_STATX_*: the attributes that the cell needs */
+	bool pair;                   /* two numbers, like 8:1 */
 };
 
 /** The cells of -l that are padded: links, owner, group, size. */
 enum { SEARCH_LONG_CELLS = 4 };
 extern const struct search_column search_long_cells[SEARCH_LONG_CELLS];
 
-/** Make the text of a cell.  @return it, until the next one is made; NULL: there is none. */
+/** Make the text of a cell.  @return valid until the next call; NULL: no text. */
 const char *object_cell(const struct search_column *column, const struct object *o);
 
 /** Write an object with n columns as JSON. */
@@ -69,13 +69,13 @@ void object_json(struct json *json, const struct column_info *const columns[], s
 /** Append the name of an owner, or the number if there is no name.  @return true. */
 bool object_owner(struct owners *owners, uint32_t id, struct strbuf *text);
 
-/** Whether what a column needs is known. */
+/** Whether the data that a column needs is known. */
 bool search_is_known(const struct search_column *column, const struct object *o);
 
 /** The last component of the path. */
 const char *search_name_of(const struct object *o);
 
-/** Whether it is a device file.  Requires o->st. */
+/** Whether the object is a device file.  Requires o->st. */
 bool search_is_device(const struct object *o);
 
 /* Functions of columns: struct search_column.cell. */

@@ -2,8 +2,8 @@
 /**
  * Names of users and groups, from /etc/passwd and /etc/group; types and permissions as letters.
  *
- * No directory service is used, since its server may not answer.  Users and groups that are not
- * in the file are shown by number.
+ * Directory services are not used, since a server may not respond.  Users and groups missing in the
+ * file are shown by number.
  */
 #ifndef GM_CMD_OWNERS_H
 #define GM_CMD_OWNERS_H
@@ -12,16 +12,16 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
-/** One of these files, read when the first name is needed. */
+/** Names from one of these files, which is read when the first name is needed. */
 struct owners {
 	const char *path;
 	struct os *os;
 	bool read;
-	char *text;               /* the file, with a NUL after each name */
-	struct map64 names;       /* number -> where its name begins */
+	char *text;               /* the file, with NUL after each name */
+	struct map64 names;       /* number -> offset of its name */
 };
 
-/** Initialize; nothing is read yet. */
+/** Initialize without reading the file. */
 void owners_init(struct owners *owners, struct os *os, const char *path);
 
 void owners_destroy(struct owners *owners);

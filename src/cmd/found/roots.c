@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 30 };   /* bytes of the file */
+enum { FILE_MAX = 1 << 30 };   /* maximum size of the file */
 
 void roots_destroy(struct roots *roots)
 {
@@ -34,7 +34,7 @@ static int make_room(struct roots *roots, size_t n)
 	return roots->names ? 0 : CX_ERROR;
 }
 
-/** Read the roots of a file. */
+/** Read the roots from a file. */
 static int read_file(struct roots *roots, struct os *os, const char *file)
 {
 	size_t len = 0, n = 0;
@@ -106,7 +106,7 @@ int roots_once(struct roots *roots, struct os *os)
 		const size_t before = seen.count;
 		uint32_t number;
 		rc = intern_put(&seen, key, strlen(key), &number);
-		/* One that does not exist is reported each time. */
+		/* A missing root is reported each time. */
 		if (seen.count > before || (here && key != id))
 			roots->names[n++] = roots->names[i];
 	}
@@ -125,9 +125,9 @@ int roots_take_chirp_auth(void *to, const struct option_row *row, const char *te
 	return 0;
 }
 
-/* The flow of the output blocks signals in this thread.  A child that is started after a Ctrl-C,
-   before getmnt has ended, would miss the signal.  So deliver pending signals first, and unblock
-   signals while the child is started. */
+/* The output flow blocks signals in this thread.  A child started between a Ctrl-C and the end of
+   getmnt would miss the signal.  So deliver pending signals first, and unblock signals while
+   starting the child. */
 
 static void hold_signals(const struct reach *reach, bool hold)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Where a search begins: the PATHs of the command line, or those in a file; and how those on other
- * hosts are reached.
+ * The roots of a search: the PATHs of the command line or of a file; connections to roots on other
+ * hosts.
  */
 #ifndef GM_CMD_ROOTS_H
 #define GM_CMD_ROOTS_H
@@ -17,32 +17,32 @@ struct roots {
 	const char **names;
 	size_t n;
 	char *text;                  /* the file; or NULL */
-	bool errors;                 /* a name was empty, and reported */
+	bool errors;                 /* a name was empty, which was reported */
 };
 
 /** Free the members. */
 void roots_destroy(struct roots *roots);
 
-/** Collect the roots: n words, or those of a file in which each ends with a NUL, or the current
-    directory.
+/** Collect the roots: n words, or NUL-terminated names in a file, or the current directory.
     @title  The option that names the file, for messages.
     @file  "-": standard input; NULL: none.
     @return 0, or an exit status after a message. */
 int roots_choose(struct roots *roots, struct os *os, const char *const words[], size_t n,
                  const char *title, const char *file);
 
-/** Remove roots that are the same object as an earlier one; on other hosts, those of the same name.
+/** Remove roots that are the same object as an earlier root; on other hosts, roots with the same
+    name.
     @return 0, or -1.  Errors: ENOMEM. */
 int roots_once(struct roots *roots, struct os *os);
 
-/** How other hosts are reached. */
+/** How to reach other hosts. */
 struct reach {
 	struct search_transport transport;
 	const char *rsh;             /* NULL: ssh */
-	struct flow *const *flow;    /* the output of the search; NULL: not yet, or not any more */
+	struct flow *const *flow;    /* the output of the search; NULL: not started, or ended */
 };
 
-/** Its options.  @field  A struct reach. */
+/** Option rows of struct reach.  @field  A struct reach. */
 #define OPTIONS_REACH(type, field) \
 	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR, chirp://HOST[:PORT]/DIR"), \
 	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address", \
@@ -52,18 +52,18 @@ struct reach {
 	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)", \
 	 OPT_IS_NUMBER(type, field.transport.timeout, 86400)}
 
-/** The value of such a field before the options are read. */
+/** The value of a struct reach before the options are read. */
 #define REACH_DEFAULT {.transport = {.connect = roots_connect, .timeout = 60}}
 
 int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text);
 
-/** Let a search reach other hosts.  @reach, flow  Outlive the search. */
+/** Let a search reach other hosts.  @reach, flow  Must outlive the search. */
 void roots_reach(struct reach *reach, struct search_options *options, struct flow *const *flow);
 
 /** Connect to another host by --rsh or ssh: a function for struct search_transport. */
 int roots_connect(void *reach, const struct search_server *server, struct search_link *link);
 
-/** Run this program to look at a mount: likewise. */
+/** Run this program to access a mount: a function for struct search_transport. */
 int roots_connect_here(void *reach, struct search_link *link);
 
 #endif

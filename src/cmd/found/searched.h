@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What `getmnt search` and `getmnt find` report of a search: errors of objects, and counts.
+ * Reports of `getmnt search` and `getmnt find`: errors of objects, and counts.
  */
 #ifndef GM_CMD_SEARCHED_H
 #define GM_CMD_SEARCHED_H
@@ -18,10 +18,10 @@ const char *searched_error_word(const struct searchent *e);
 
 /** Append the text of an error.
     @why  whysearch()
-    @find  Brief, as find(1) has it; else with the operation, and a hint for `getmnt search`. */
+    @find  Brief, as in find(1); else with the operation, and a hint for `getmnt search`. */
 void searched_error(const struct searchent *e, const char *why, bool find, struct strbuf *text);
 
-/** Report the last entry of a search, which is an error.  @flow  Held during the message. */
+/** Report the last entry of a search, an error.  @flow  Held during the message. */
 void searched_report(const SEARCH *search, const struct searchent *e, bool find,
                      struct flow *flow);
 

@@ -2,11 +2,11 @@
 /*
  * getmnt fstab: create an fstab from the live mounts; also in the format of genfstab(8).
  *
- *     options --> run_know() --> fstab_plan() --> lines, or comments with the reason for no line
+ *     options --> run_know() --> fstab_plan() --> lines, or comments that say why there is no line
  *                                   ^
  *              devices, swaps, fsck helpers, units, utab
  *
- * With --merge the plan goes into an existing fstab: merge.c.
+ * With --merge, the plan is merged into an existing fstab: merge.c.
  */
 #include "cmd/fstab/merge.h"
 
@@ -28,23 +28,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Exit statuses.  As genfstab, 1 is any error. */
+/** Exit statuses.  As for genfstab, 1 is any error. */
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
 struct opts {
 	bool genfstab;            /* with the layout and exit status of genfstab(8) */
 	bool help, nofail, all;
 	int id;                   /* enum fstab_id */
-	int options;              /* enum fstab_options; or that after the last: keep */
+	int options;              /* enum fstab_options; FSTAB_LIVE + 1: keep */
 	int stats;                /* enum stats_form */
 	const char *tab_file, *swaps, *filter;
 	const char *root;
-	const char *given;        /* ROOT by --root; or NULL */
-	const char *operand;      /* of --merge: ROOT or FILE */
+	const char *given;        /* ROOT from --root; or NULL */
+	const char *operand;      /* for --merge: ROOT or FILE */
 	struct merge_opts merge;
 };
 
-/** -t of genfstab. */
+/** -t of genfstab(8). */
 static int take_tag(void *to, const struct option_row *row, const char *value)
 {
 	static const char *const tags[] = {
@@ -171,7 +171,7 @@ static int check_options(const struct merge_opts *opts, bool recorded)
 	return opts->merge ? put_check(put) : 0;
 }
 
-/** Check that the lines of a plan make its mounts again, and report where they do not.
+/** Check that the lines of a plan reproduce its mounts, and report where they do not.
     @return an exit status. */
 static int check_plan(const struct fstab_input *in, const struct fstab_plan *plan)
 {
@@ -290,7 +290,7 @@ static int take_operand(struct run *run, struct opts *opts)
 	         : run->live ? mounts_look(run_paths(run), strbuf_str(&path), K_STATX_TYPE, &st)
 	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
 	strbuf_destroy(&path);
-	/* ROOT of a recorded table need not exist; neither must FILE if ROOT is given. */
+	/* ROOT of a recorded table need not exist; nor FILE if ROOT is given. */
 	bool missing = known == PATH_MISSING || rc != 0;
 	bool dir = known == PATH_UNTOUCHED || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)
@@ -332,7 +332,7 @@ out:
 	return status;
 }
 
-/** Take the operands, and check the options.  @return 0, or not 0 after a message. */
+/** Parse the operands, and check the options.  @return 0, or not 0 after a message. */
 static int take_operands(struct opts *opts, int argc, char **argv)
 {
 	bool file = opts->merge.merge && !opts->merge.file;
@@ -404,7 +404,7 @@ int cmd_genfstab(int argc, char **argv)
 	int c;
 	if (argc < 2) {
 		genfstab_help(stdout);
-		(void)!finish_stdout();   /* an error in any case */
+		(void)!finish_stdout();   /* an error has already been reported */
 		return 1;
 	}
 	opterr = 0;

@@ -15,7 +15,7 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-/** Mark the options that an audit found to be refused by the kernel. */
+/** Mark the options that the kernel refuses, as found by an audit. */
 static void mark_refused(struct fstab_file *file, const struct audit_report *report)
 {
 	for (size_t i = 0; i < report->count; ++i) {
@@ -29,7 +29,7 @@ static void mark_refused(struct fstab_file *file, const struct audit_report *rep
 	}
 }
 
-/** Open the file, but for one of a ROOT that can block, unless it is named.
+/** Open the file, unless it is the default file of a ROOT that can block.
     @return 0, or an exit status after a message. */
 static int open_file(struct run *run, const struct merge_opts *opts, const struct fstab_input *in,
                      struct put **put)
@@ -69,7 +69,7 @@ static int read_base(struct run *run, const char *path, char **text, struct fsta
 	*base = fstab_parse(*text, len);
 	if (*base && has_entry(*base))
 		return 0;
-	/* Compared with a base without lines, every line would be new. */
+	/* Compared with a base without lines, all lines would be new. */
 	message(path, "%s", !*base ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_NOT_CHECKED;
@@ -85,7 +85,7 @@ static bool is_own(struct host *host, const char *path)
 	return is;
 }
 
-/** Check that FILE is not the fstab of another root than ROOT, which has other mounts.
+/** Check that FILE is not the fstab of another root than ROOT, with other mounts.
     @return 0, or an exit status after a message. */
 static int check_root(struct host *host, const struct merge_opts *opts, const char *path)
 {
@@ -109,7 +109,7 @@ static int check_root(struct host *host, const struct merge_opts *opts, const ch
 	return refused ? PX_NOT_CHECKED : 0;
 }
 
-/** Print, compare or write the new text, after it was checked.  @return an exit status. */
+/** Print, compare or write the checked new text.  @return an exit status. */
 static int finish(const struct run *run, const struct merge_opts *opts, struct put *put,
                   const struct fstab_merged *merged, const struct selfcheck *check)
 {

@@ -11,7 +11,7 @@
 struct merge_opts {
 	bool merge, persistent, keep, explain;
 	const char *file;              /* NULL: ROOT/etc/fstab */
-	const char *base;              /* NULL: what systemd has loaded; "none" */
+	const char *base;              /* NULL: the units that systemd loaded; "none" */
 	unsigned fix;                  /* enum fstab_fix */
 	char **add;                    /* decoded */
 	size_t nadd, add_room;
@@ -23,14 +23,14 @@ struct merge_opts {
 int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               const struct fstab_input *in, const struct fstab_plan *plan);
 
-/** --options=keep without a file to merge into: give the plan the options of ROOT/etc/fstab.
+/** --options=keep without --merge: give the plan the options of ROOT/etc/fstab.
     @return 0, or an exit status after a message. */
 int merge_keep(struct fstab_machine *machine, const struct merge_opts *opts,
                const struct fstab_input *in, struct fstab_plan *plan);
 
-/** Report differences that a merge did not change, and lines that it added again; with `explain`
-    also fixed lines.
-    @return whether each mount of --add is mounted. */
+/** Report differences that a merge did not fix, and lines that it added again; with `explain`, also
+    fixed lines.
+    @return whether every mount of --add is mounted. */
 bool merge_report(const char *file, const struct fstab_merged *merged, bool explain);
 
 #endif

@@ -48,8 +48,8 @@ struct one {
 	struct index_run *ir;
 	const struct build_opts *opts;
 	const struct place *place;
-	const char *target;          /* of the mount */
-	double next;                 /* when progress is shown again */
+	const char *target;          /* mount point */
+	double next;                 /* time of the next progress update */
 	bool shown;                  /* progress is shown, on a terminal */
 	uint64_t errors;
 };
@@ -78,7 +78,7 @@ static void report_error(void *arg, const char *path, int source, int error)
 	        : "not indexed", strerror(error));
 }
 
-/** Print what was built. */
+/** Print the result of a build. */
 static void print_built(const struct one *one, const struct index_info *info,
                         const struct walk_counts *counts, double seconds)
 {
@@ -99,7 +99,8 @@ static void print_built(const struct one *one, const struct index_info *info,
 	text_print(&text, stdout);
 }
 
-/** Walk and write.  @dirfd  The directory of the index.  @rootfd  The mount point.
+/** Walk the file system and write its index.  @dirfd  The directory of the index.  @rootfd  The
+    mount point.
     @return 0, or an errno. */
 static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uuid,
                           struct walk_counts *counts)
@@ -111,7 +112,7 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 	struct index_build *build = index_build_new(os, dirfd);
 	if (!build)
 		return errno;
-	/* On other file systems bulk would read as sync does: not in the order of inodes. */
+	/* Elsewhere, bulk would read as sync does, but not in inode order. */
 	enum os_inodes_of of;
 	bool bulk = os_inodes_type(m->fstype, &of);
 	const struct walk_options how = {
@@ -184,7 +185,7 @@ static int build_one(struct one *one)
 	return error ? CX_ERROR : one->errors ? CX_INCOMPLETE : CX_OK;
 }
 
-/** Print which mounts are left out, unless that is obvious. */
+/** Print the mounts that are left out, unless the reason is obvious. */
 static void print_left_out(const struct index_run *ir)
 {
 	struct text text = {0};
@@ -204,7 +205,7 @@ static void print_left_out(const struct index_run *ir)
 	text_print(&text, stdout);
 }
 
-/** Whether an operand can be indexed; else print why not. */
+/** Whether an operand can be indexed; prints why not. */
 static bool is_possible(const struct index_run *ir, size_t i)
 {
 	enum place_why why = index_run_never(&ir->places[i]);

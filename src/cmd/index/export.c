@@ -40,9 +40,9 @@ const struct option_table index_export_table = {
 	"index export", export_rows, sizeof(export_rows) / sizeof(*export_rows),
 };
 
-/** An object, and the cluster that it is in. */
+/** An object and its cluster. */
 struct exported {
-	struct object object;        /* first: cells of other columns take it */
+	struct object object;        /* first member, as cells of other columns use it */
 	uint32_t cluster;
 };
 
@@ -59,15 +59,15 @@ static const struct search_column own_columns[] = {
 const struct column_table index_columns
 	= COLUMN_TABLE(own_columns, "getmnt search -H", &search_columns);
 
-/** Whether an index has what a column shows. */
+/** Whether an index stores the data of a column. */
 static bool is_in_index(const struct search_column *column)
 {
 	return !(column->needs & (SN_LINK | SN_MOUNT | SN_XATTRS))
 	       && strcmp(column->info.name, "DEV") != 0;
 }
 
-/** Append a field quoted as RFC 4180 has it.  Names are escaped as on a terminal, so that no field
-    has a line break, and all of them are valid UTF-8. */
+/** Append a field quoted as in RFC 4180.  Names are escaped as on a terminal, so that no field
+    has a line break and all are valid UTF-8. */
 static void put_csv(const char *field, struct strbuf *out, struct strbuf *escaped)
 {
 	strbuf_reset(escaped);
@@ -94,7 +94,7 @@ struct printing {
 	struct strbuf text, path, escaped;
 };
 
-/** Print what is waiting.  @return whether to go on. */
+/** Print pending text.  @return whether to go on. */
 static bool flush(struct printing *p)
 {
 	bool printed = fwrite(strbuf_str(&p->text), 1, p->text.len, stdout) == p->text.len;
@@ -147,7 +147,7 @@ static int put_object(void *printing, const struct export_object *object)
 	return p->text.len < FLUSH_BYTES || flush(p) ? 0 : fail(0);
 }
 
-/** Print the objects of an index.  @return 0, or -1 with errno; 0 if stdout failed. */
+/** Print the objects of an index.  @return 0, or -1 with errno; 0 also if stdout failed. */
 static int print_index(struct index_run *ir, const struct index_found *found, struct printing *p)
 {
 	const char *name = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);

@@ -54,8 +54,7 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 	bool nomem = find_place(ir, found) != 0 || found->error == ENOMEM;
 	const char *title = found->place == SIZE_MAX ? NULL : run_name(&ir->run, found->place);
 	found->title = strdup(title ? title : name);
-	/* Only an index with all its members is added: commands use those of a list that is not
-	   complete as well. */
+	/* Commands use even an incomplete list, so add only complete entries. */
 	if (found->title && !nomem) {
 		++ir->nfound;
 		return 0;
@@ -183,7 +182,7 @@ bool index_found_within(const struct index_run *ir, size_t i)
 		                    ? word_below(info->root, other->root) : NULL;
 		struct index_row row;
 		index_dir dir;
-		/* Of a subvolume, the other one has only the name. */
+		/* The other index has only the name of a subvolume, not its contents. */
 		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
 		    && index_dir_row(found[k].index, dir, &row) == 0
 		    && !(row.col[IC_FLAGS] & IF_UNREAD))

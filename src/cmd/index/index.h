@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the subcommands of `getmnt index` share: the mounts of a run, and which get an index.
+ * Shared by the subcommands of `getmnt index`: the mounts of a run, and which of them get an index.
  *
  * A subcommand is a row of index_commands, a table of options and a function.
  */
@@ -38,17 +38,17 @@ int cmd_index_watch(int argc, char **argv);
 extern const struct option_table index_build_table, index_check_table, index_drop_table,
 	index_export_table, index_report_table, index_status_table, index_update_table,
 	index_watch_table;
-extern const struct column_table index_columns;      /* of export */
+extern const struct column_table index_columns;      /* for export */
 
 /** The mounts of a run, and the directory of all indexes. */
 struct index_run {
 	struct run run;
-	struct input_opts input;     /* of run */
-	struct place *places;        /* of each node of run.d->tree */
-	char (*uuids)[INDEX_UUID];   /* of the places */
+	struct input_opts input;     /* input of `run` */
+	struct place *places;        /* for each node of run.d->tree */
+	char (*uuids)[INDEX_UUID];   /* UUIDs of the places */
 	size_t nplaces;
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
-	struct strbuf dir;           /* its path */
+	struct strbuf dir;           /* path of that directory */
 	const char *given;           /* --index-dir, or NULL */
 	struct index_found *found;   /* index_run_indexes() */
 	size_t nfound, found_room;
@@ -60,68 +60,68 @@ struct index_verb {
 	const struct option_table *options;
 	const char *usage;           /* for --help */
 	const char *notes;           /* after the options; or NULL */
-	/* Do it: check the options, index_run_begin() ...
-	   @operands  n.  @return an exit status, after a message if it is an error. */
+	/* Run the subcommand: check the options, index_run_begin() ...
+	    @operands  n words.  @return an exit status, after a message if it is an error. */
 	int (*run)(struct index_run *ir, const void *opts, char **operands, size_t n);
 };
 
 /* mounts.c */
 
-/** Read the options, and run a subcommand or print its help.  @opts  Begins with a struct
+/** Read the options, and run a subcommand or print its help.  @opts  Starts with a struct
     index_opts.  @return an exit status. */
 int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts);
 
-/** Read the mounts, decide which get an index, and open the directory of all indexes.
+/** Read the mounts, decide which of them get an index, and open the directory of all indexes.
     @create  Make the directory if it does not exist.
     @return 0, or an exit status after a message.  index_verb() calls index_run_end(). */
 int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create);
 void index_run_end(struct index_run *ir);
 
-/** Whether an operand is not empty; false after a message. */
+/** Whether an operand is not empty; reports an empty one. */
 bool index_path_given(const char *path);
 
-/** The place whose mount point an operand is; SIZE_MAX after a message: not a mount point (which
-    names the mount that the path is on), or not reachable. */
+/** Find the place with a mount point.  @return its index; SIZE_MAX after a message: the path is
+    not a mount point (the message names the mount that contains it), or not accessible. */
 size_t index_run_find(struct index_run *ir, const char *path);
 
-/** Open the root directory of a mount, which does not block.  @return a descriptor, or -1 (ESTALE:
-    the path leads to another mount by now). */
+/** Open the root directory of a mount, without blocking.  @return a descriptor, or -1 (ESTALE:
+    the path now leads to another mount). */
 int index_run_open(struct index_run *ir, const struct place *place);
 
-/** Why a mount cannot have an index, even if it is named; PLACE_INDEX: it can. */
+/** Why a mount cannot have an index, even on request; PLACE_INDEX: it can. */
 enum place_why index_run_never(const struct place *place);
 
-/** What names the file system of a place in indexes; "": it cannot have an index, or cannot be
-    opened. */
+/** The ID of a place's file system in indexes; "": it cannot have an index, or cannot be opened. */
 const char *index_run_uuid(struct index_run *ir, size_t i);
 
-/** Append why a place has no index, with the mount or the remedy that belongs to the reason. */
+/** Append why a place has no index, with the mount or remedy for that reason. */
 void index_run_why(const struct index_run *ir, size_t i, enum place_why why, struct strbuf *text);
 
 /* found.c */
 
-/** An index, and where its file system is mounted today. */
+/** An index and the place where its file system is mounted now. */
 struct index_found {
-	char *name;                  /* of its directory */
+	char *name;                  /* name of its directory */
 	struct index *index;         /* NULL: it cannot be opened */
-	int error;                   /* why */
+	int error;                   /* why it cannot be opened */
 	size_t place;                /* the mount with the index's root; SIZE_MAX: none */
-	size_t twin;                 /* a mount with PLACE_TWIN that it may be of; or SIZE_MAX */
-	char *title;                 /* for messages: the mount point, else the name */
+	size_t twin;                 /* a mount with PLACE_TWIN that may be of the index's file
+	                                system; or SIZE_MAX */
+	char *title;                 /* for messages: the mount point, or else the name */
 };
 
 /** Find and open indexes: ir->found.
     @operands  n mount points, or names of directories of indexes; n = 0: all.
-    @required  It is an error if there are none.
-    @return 0, or an exit status after a message: an operand has no index.  An index that cannot be
-    opened is found as well; index_report() reports it. */
+    @required  Finding no index is an error.
+    @return 0, or an exit status after a message: an operand has no index.  Includes indexes that
+    cannot be opened; index_report() reports these. */
 int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
                       bool required);
 
-/** The index found that serves the root of a place, or cannot be opened; NULL: none. */
+/** The index in ir->found for the root of a place, even if it cannot be opened; NULL: none. */
 struct index_found *index_found_for(struct index_run *ir, size_t place);
 
-/** Whether another index has the contents of found[i]: it is of a directory above. */
+/** Whether another index, of a directory above, has the contents of found[i]. */
 bool index_found_within(const struct index_run *ir, size_t i);
 
 /** Report that the mount of a path has no index, and why or what to do.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What `getmnt index update` and `getmnt index watch` share.
+ * Shared by `getmnt index update` and `getmnt index watch`.
  */
 #ifndef GM_CMD_INDEX_LIVE_H
 #define GM_CMD_INDEX_LIVE_H
@@ -9,15 +9,15 @@
 #include "cmd/index/index.h"
 #include "index/refresh.h"
 
-/** The last components of all mount points, as struct chain has them.
-    @covered [in,out]  Replaced.  @return 0, or -1: it is unchanged. */
+/** The last components of all mount points, in the form of struct chain.
+    @covered [in,out]  Replaced.  @return 0, or -1: unchanged. */
 int live_covered(struct os *os, struct map64 *covered);
 
-/** Print what an update has found.  @title  Of the index. */
+/** Print the result of an update.  @title  The title of the index. */
 void live_print(const char *title, const struct refresh_counts *counts, double seconds);
 
-/** Whether an index can be brought up to date: it is open, and its file system is mounted.
-    @named  It was named: not to be mounted is an error.
+/** Whether an index can be updated: it is open, and its file system is mounted.
+    @named  Given by name, so that it is an error if it is not mounted.
     @status [in,out]  An exit status.  @return false after a message. */
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
                  int *status);

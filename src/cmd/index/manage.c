@@ -78,7 +78,7 @@ const struct option_table index_drop_table = {
 	"index drop", drop_rows, sizeof(drop_rows) / sizeof(*drop_rows),
 };
 
-/** Remove an index, unless another process writes it.  @return an exit status. */
+/** Remove an index, unless another process is writing it.  @return an exit status. */
 static int drop_one(struct index_run *ir, struct index_found *found)
 {
 	int error = index_drop(&ir->run.os, ir->dirfd, found->name, false) == 0 ? 0 : errno;

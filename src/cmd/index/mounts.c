@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Whether a mount is of a removable device. */
+/** Whether a mount is on a removable device. */
 static bool is_removable(struct index_run *ir, const struct mount *m)
 {
 	uint32_t major, minor;
@@ -55,8 +55,7 @@ void index_run_why(const struct index_run *ir, size_t i, enum place_why why, str
 		strbuf_puts(text, "; " INDEX_TWIN_REMEDY);
 }
 
-/** Get what names the file system of a place.  One that is not opened can have a UUID by its
-    device. */
+/** Get the ID of a place's file system.  Without opening it, use the UUID of its device. */
 static void name_place(struct index_run *ir, size_t i)
 {
 	struct place *place = &ir->places[i];
@@ -70,7 +69,7 @@ static void name_place(struct index_run *ir, size_t i)
 	os_close(&ir->run.os, fd);
 }
 
-/** Fill a place with what is known of its mount. */
+/** Fill in a place from its mount. */
 static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 {
 	const struct discovery *d = ir->run.d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt index report: disk usage from indexes, as a table, JSON or a picture.
+ * getmnt index report: disk usage from indexes, as a table, JSON or SVG.
  */
 #include "cmd/column.h"
 #include "cmd/index/index.h"
@@ -56,7 +56,7 @@ struct reported {
 	index_dir dir;
 };
 
-/** What is printed. */
+/** State of the output. */
 struct printing {
 	const struct report_opts *opts;
 	const struct report *report;
@@ -65,7 +65,7 @@ struct printing {
 	struct object_cells cells;
 };
 
-/** A column of the table; `cell` puts the text of a row. */
+/** A column of the table; `cell` appends the text of a row. */
 struct report_column {
 	struct table_column head;
 	void (*cell)(struct printing *p, const struct usage_row *row, bool json,
@@ -164,7 +164,7 @@ static void put_limit(struct printing *p, uint32_t key, bool end, struct strbuf 
 {
 	uint64_t limit[2];
 	report_range((enum report_by)p->opts->by, key, &limit[0], &limit[1]);
-	/* Of what is in the future, and of the last range, one limit is open. */
+	/* The future and the last range are open at one end. */
 	if (limit[end] != UINT64_MAX && (end || limit[1] > 0))
 		strbuf_number(text, limit[end]);
 }
@@ -190,7 +190,7 @@ static void put_cell(const void *arg, size_t row, const void *column, bool json,
 	((const struct report_column *)column)->cell(p, &p->rows[row], json, text);
 }
 
-/** Print the rows.  @dirs  Whether directories are shown.  @return 0, or -1 (ENOMEM). */
+/** Print the rows.  @dirs  Show directories.  @return 0, or -1 (ENOMEM). */
 static int print_rows(struct printing *p, bool dirs, int64_t fresh)
 {
 	static const char *const heads[] = {
@@ -227,7 +227,7 @@ static int print_rows(struct printing *p, bool dirs, int64_t fresh)
 	return json_print(&json);
 }
 
-/** The largest first; those with less above them, then in their own order. */
+/** Largest first; for equal sizes the shortest path, then the original order. */
 static int by_size(const void *left, const void *right)
 {
 	const struct usage_row *a = *(const struct usage_row *const *)left;
@@ -306,7 +306,7 @@ static int draw(struct index_run *ir, const struct report_opts *opts, const stru
 	    || !(kept = largest(rows, &nrows, opts->top ? opts->top : SVG_TOP, false))
 	    || report_rows(ages, &rows, &nages) != 0)
 		goto fail;
-	/* All directories together, in the order of the ranges. */
+	/* Sum over all directories, in the order of the ranges. */
 	for (uint32_t key = 0; key < sizeof(bars) / sizeof(*bars); ++key) {
 		struct svg_bar bar = {0};
 		for (size_t i = 0; i < nages; ++i) {
@@ -371,7 +371,8 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	} else if (!to->found->index) {
 		index_report(ir, to->found->title, to->found->error);
 	} else {
-		/* What the index has above the root of the mount, and what is below its point. */
+		/* The path from the index's root to the root of the mount, and the path below
+		   the mount point. */
 		const char *above = index_info(to->found->index)->root;
 		const char *root = ir->places[node].mount->root;
 		strbuf_puts(&below, root + (above[1] ? strlen(above) : 0));
@@ -393,7 +394,7 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	return status;
 }
 
-/** Find what to report.  @names, dirs [out]  Room for each operand, and each index.
+/** Find the directories to report.  @names, dirs [out]  Room for each operand, and each index.
     @return 0, or an exit status after a message. */
 static int find_dirs(struct index_run *ir, char **operands, size_t noperands, const char **names,
                      struct reported *dirs, size_t *n)

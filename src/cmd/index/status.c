@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt index status: each mount, its index, or why it has none.
+ * getmnt index status: each mount with its index, or the reason why there is no index.
  */
 #include "cmd/index/index.h"
 
@@ -43,7 +43,7 @@ struct status_row {
 /** A column of the table. */
 struct status_column {
 	struct table_column head;
-	/* Append the text; nothing: unknown. */
+	/* Append the text; nothing if unknown. */
 	void (*cell)(const struct status_row *row, struct strbuf *text);
 };
 
@@ -99,7 +99,7 @@ static void put_each(const struct status_row *row, struct strbuf *text)
 		strbuf_printf(text, "%.1f", (double)info->bytes / (double)info->rows);
 }
 
-/** The time since all changes are known: in seconds, or of two digits with a unit. */
+/** The time since when all changes are known: in seconds, or two digits and a unit. */
 static void put_age(const struct status_row *row, struct strbuf *text)
 {
 	static const struct {
@@ -124,7 +124,7 @@ static void put_index(const struct status_row *row, struct strbuf *text)
 	strbuf_puts(text, row->found ? row->found->name : "");
 }
 
-/** What is to be known of an index. */
+/** The state of an index in words. */
 static void put_state(const struct status_row *row, struct strbuf *text)
 {
 	const struct index_info *info = info_of(row);
@@ -185,13 +185,13 @@ static int put_json(const struct table *table)
 	return json_print(&json);
 }
 
-/** Whether the reason why a mount has no index is of interest. */
+/** Whether to list a mount without an index, depending on the reason. */
 static bool is_listed(enum place_why why, const struct status_opts *opts)
 {
 	return opts->all || opts->json || (why != PLACE_PSEUDO && why != PLACE_MEMORY);
 }
 
-/** Make the rows: first the indexes, then mounts without one.  @rows [out]
+/** Make the rows: first the indexes, then mounts without an index.  @rows [out]
     @return their number. */
 static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
                         struct status_row *rows)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The treemap is squarified (Bruls, Huizing and van Wijk, 2000): the parts of a rectangle are laid
- * in rows along its shorter side, the largest first; a row takes another part as long as that makes
- * its worst proportion of sides better.  What a directory holds itself is a part too, left empty.
+ * in rows along its shorter side, the largest first; parts are added to a row as long as its worst
+ * aspect ratio improves.  The files of the directory itself are a part too, left empty.
  */
 #include "cmd/index/svg.h"
 
@@ -17,8 +17,8 @@
 
 enum {
 	WIDTH = 1200, MAP_HEIGHT = 720, TOP = 24,
-	HEAD = 16,                /* of a rectangle with a name above its parts */
-	LETTER = 7,               /* width of a letter, roughly */
+	HEAD = 16,                /* height of the title above the parts of a rectangle */
+	LETTER = 7,               /* approximate width of a letter */
 	BAR_ROW = 24, BAR_LEFT = 110, BAR_WIDTH = 800,
 	COLORS = 8,
 	NO_NODE = -1,
@@ -28,10 +28,10 @@ struct box {
 	double x, y, w, h;
 };
 
-/** A directory.  The nodes below it follow it. */
+/** A directory, followed by the nodes below it. */
 struct node {
 	const struct usage_row *row;
-	size_t len;               /* of the path without a trailing slash */
+	size_t len;               /* length of the path without a trailing slash */
 	size_t end;               /* index after the last node below it */
 	unsigned depth;
 	int color;
@@ -41,14 +41,14 @@ struct node {
 /** A part of a rectangle. */
 struct part {
 	uint64_t size;
-	int node;                 /* NO_NODE: what the directory holds itself */
+	int node;                 /* NO_NODE: the files of the directory itself */
 };
 
 struct map {
 	struct strbuf *out;
 	struct node *nodes;
 	size_t n;
-	struct part *parts;       /* of one node, sorted */
+	struct part *parts;       /* scratch for one node, sorted */
 	struct strbuf text;
 };
 
@@ -80,7 +80,7 @@ static void put_sum(struct strbuf *out, const struct usage_sum *sum)
 	strbuf_puts(out, sum->count == 1 ? " object" : " objects");
 }
 
-/** Write a name, cut to a width. */
+/** Write a name, truncated to a width. */
 static void put_label(struct map *map, const char *name, double x, double y, double width)
 {
 	long room = (long)(width / LETTER);
@@ -104,7 +104,7 @@ static void put_label(struct map *map, const char *name, double x, double y, dou
 	strbuf_puts(map->out, "</text>\n");
 }
 
-/** The greatest proportion of sides in a row of parts along a side. */
+/** The worst aspect ratio in a row of parts along a side. */
 static double worst(double least, double most, double sum, double side)
 {
 	double a = side * side * most / (sum * sum), b = sum * sum / (side * side * least);
@@ -122,7 +122,7 @@ static void squarify(struct map *map, const struct part *parts, size_t n, struct
 		const double side = box.w < box.h ? box.w : box.h;
 		const double most = (double)parts[i].size * scale;
 		double sum = most;
-		/* Without any area the rest are rectangles of size 0. */
+		/* Without any area, the rest become rectangles of size 0. */
 		end = most > 0 && side > 0 ? i + 1 : n;
 		for (double best = worst(most, most, sum, side); end < n; ++end) {
 			double area = (double)parts[end].size * scale, next;
@@ -131,7 +131,7 @@ static void squarify(struct map *map, const struct part *parts, size_t n, struct
 			best = next;
 			sum += area;
 		}
-		const bool upright = box.w >= box.h;   /* the row is a column */
+		const bool upright = box.w >= box.h;   /* the row is vertical */
 		const double thick = side > 0 ? sum / side : 0;
 		double along = 0;
 		for (size_t k = i; k < end; ++k) {
@@ -160,7 +160,7 @@ static int by_size(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/** Lay the nodes from..end that are not below each other into a rectangle.
+/** Lay out the nodes from..end that have no parent among them in a rectangle.
     @above  The directory that contains them; NULL: none. */
 static void lay_parts(struct map *map, const struct node *above, size_t from, size_t end,
                       struct box box)
@@ -183,7 +183,7 @@ static void lay_parts(struct map *map, const struct node *above, size_t from, si
 	}
 }
 
-/** Draw a directory, and lay those in it into its rectangle. */
+/** Draw a directory, and lay out the directories in it in its rectangle. */
 static void draw_node(struct map *map, size_t i)
 {
 	struct node *node = &map->nodes[i];
@@ -202,7 +202,7 @@ static void draw_node(struct map *map, size_t i)
 	strbuf_puts(map->out, "</title></rect>\n");
 	const double edge = box->w > 12 && box->h > 12 ? 2 : 0;
 	const double head = box->h > 3 * HEAD ? HEAD : edge;
-	/* Nothing is drawn over a name. */
+	/* Draw nothing over a name. */
 	if (box->h >= HEAD && (head == HEAD || node->end == i + 1))
 		put_label(map, name, box->x + 3, box->y + HEAD - 4, box->w - 6);
 	lay_parts(map, node, i + 1, node->end, (struct box){
@@ -210,7 +210,7 @@ static void draw_node(struct map *map, size_t i)
 	});
 }
 
-/** Whether a directory is below another one. */
+/** Whether a directory is below another. */
 static bool is_below(const struct usage_row *row, const struct node *above)
 {
 	const char *path = above->row->path;
@@ -218,7 +218,7 @@ static bool is_below(const struct usage_row *row, const struct node *above)
 	       && row->path[above->len] == '/' && strcmp(row->path, path) != 0;
 }
 
-/** Make nodes of rows, which have a directory after those in it. */
+/** Make nodes from rows, in which directories follow the directories they contain. */
 static void make_nodes(struct map *map, const struct usage_row *dirs, size_t *above)
 {
 	size_t depth = 0;
@@ -260,7 +260,7 @@ static void put_bars(struct map *map, const struct svg_bar *bars, size_t n)
 int svg_report(struct strbuf *out, const struct usage_row *dirs, size_t ndirs,
                const struct svg_bar *bars, size_t nbars)
 {
-	/* Distinguishable, also by the color-blind (Okabe and Ito), and last that of roots. */
+	/* Distinguishable even for the color-blind (Okabe and Ito); the last is for roots. */
 	static const char *const colors[COLORS + 1] = {
 		"#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7",
 		"#999999", "#eeeeee",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A table of cells that are made one after the other, on a terminal or as JSON.
+ * A table whose cells are made one by one, for a terminal or as JSON.
  */
 #ifndef GM_CMD_TABLE_H
 #define GM_CMD_TABLE_H
@@ -15,11 +15,11 @@ struct table_column {
 };
 
 struct table {
-	const void *columns;      /* each begins with a struct table_column */
-	size_t size, ncolumns;    /* of a column; number */
+	const void *columns;      /* each starts with a struct table_column */
+	size_t size, ncolumns;    /* size of a column; number of columns */
 	size_t nrows;
-	/* Append the text of a cell, without any escape; nothing: unknown.
-	   @column  One of columns.  @json  A number has no unit. */
+	/* Append the text of a cell, without escaping; nothing if unknown.
+	   @column  One of `columns`.  @json  Numbers without units. */
 	void (*cell)(const void *arg, size_t row, const void *column, bool json,
 	             struct strbuf *text);
 	const void *arg;
@@ -29,7 +29,7 @@ struct table {
 __attribute__((warn_unused_result))
 int table_print(const struct table *table);
 
-/** Write an array of its rows. */
+/** Write the rows as an array. */
 void table_json(const struct table *table, struct json *json, const char *key);
 
 #endif

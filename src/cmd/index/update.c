@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt index update: indexes brought up to date.
+ * getmnt index update: update indexes.
  */
 #include "index/update.h"
 
@@ -16,7 +16,7 @@
 
 enum update_engine { UPDATE_AUTO, UPDATE_SYNC, UPDATE_BULK };
 
-/* XFS has to return all inodes: by default, twice a day. */
+/* XFS must return all inodes, so by default only twice a day. */
 enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
@@ -115,7 +115,7 @@ bool live_usable(const struct index_run *ir, const struct index_found *found, bo
 	return false;
 }
 
-/** Bring one index up to date.  @return an exit status. */
+/** Update one index.  @return an exit status. */
 static int update_one(struct index_run *ir, const struct index_found *found,
                       const struct update_opts *opts, int64_t max_age,
                       const struct map64 *covered)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt index watch: indexes that follow their file systems.
+ * getmnt index watch: keep indexes up to date with their file systems.
  *
  *     fanotify of each file system --.
  *     mountinfo ---------------------+--> poll --> index_watch_apply()
  *     SIGTERM, SIGINT ---------------'
  *
- * A file system is opened only while its changes are stored, so that it can be unmounted.
+ * A file system is only open while its changes are stored, so that it can be unmounted.
  */
 #include "index/watch.h"
 
@@ -34,10 +34,10 @@ const struct option_table index_watch_table = {
 
 enum { SIGNALS, MOUNTS, FIRST };   /* descriptors that are polled */
 
-/** An index that is watched. */
+/** A watched index. */
 struct watched {
 	struct index_found *found;
-	struct index_watch *watch;   /* NULL: not any more */
+	struct index_watch *watch;   /* NULL: no longer watched */
 };
 
 struct watching {
@@ -45,13 +45,13 @@ struct watching {
 	bool quiet;
 	struct watched *list;
 	struct pollfd *fds;
-	size_t n, left;              /* indexes; those that are still watched */
+	size_t n, left;              /* number of indexes; of indexes still watched */
 	struct map64 covered;
 	int status;
 };
 
-/** Why a file system cannot be watched, and before the command that helps, "use "; NULL: the error
-    explains itself. */
+/** Why a file system cannot be watched; if a command helps, ends with "use "; NULL: the error is
+    clear by itself. */
 static const char *remedy_of(int error)
 {
 	switch (error) {
@@ -64,7 +64,7 @@ static const char *remedy_of(int error)
 	case EOPNOTSUPP:
 	case EXDEV:
 		return "its type does not support this; use ";
-	case ESTALE:   /* a subvolume of btrfs on Linux 6.1 */
+	case ESTALE:   /* btrfs subvolume on Linux 6.1 */
 		return "this kernel does not find its changed objects; use ";
 	default:
 		return NULL;
@@ -100,7 +100,7 @@ static void report_lost(const struct watching *w, const char *title,
 	strbuf_destroy(&text);
 }
 
-/** Stop to watch an index.  @stores  Store what belongs into it. */
+/** Stop watching an index.  @stores  Store the pending changes. */
 static void end_one(struct watching *w, struct watched *one, bool stores)
 {
 	struct index *index = one->found->index;
@@ -113,12 +113,12 @@ static void end_one(struct watching *w, struct watched *one, bool stores)
 		index_report(w->ir, one->found->title, errno);
 		w->status = CX_ERROR;
 	}
-	/* Others may write it now. */
+	/* Other processes may write it now. */
 	index_close(index);
 	one->found->index = NULL;
 }
 
-/** Start to watch an index. */
+/** Start watching an index. */
 static void start_one(struct watching *w, struct watched *one)
 {
 	struct os *os = &w->ir->run.os;
@@ -161,7 +161,7 @@ static void apply_one(struct watching *w, struct watched *one)
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
-		/* Nothing that was made of a damaged index, or without its root. */
+		/* Store nothing derived from a damaged index, or without its root. */
 		end_one(w, one, error != EBADMSG && !counts.root_error);
 		return;
 	}
@@ -173,7 +173,7 @@ static void apply_one(struct watching *w, struct watched *one)
 		w->status = CX_ERROR;
 }
 
-/** The mount table has changed: file systems may be unmounted, and names covered. */
+/** After a change of the mount table: file systems may be unmounted, and names covered. */
 static void check_mounts(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
@@ -203,7 +203,7 @@ static int wait_ms(const struct watching *w)
 	return least;
 }
 
-/** Follow the file systems until a signal, or until none is left. */
+/** Follow the file systems until a signal, or until none is left to watch. */
 static void follow(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
@@ -253,7 +253,7 @@ static int watch_all(struct index_run *ir, const void *opts, char **operands, si
 		goto out;
 	}
 	w.fds[SIGNALS] = (struct pollfd){.fd = os_signalfd_open(os), .events = POLLIN};
-	/* Opened before the table is read: what changes later is noticed. */
+	/* Open before the table is read, so that later changes are noticed. */
 	w.fds[MOUNTS] = (struct pollfd){
 		.fd = os_openat(os, AT_FDCWD, "/proc/self/mountinfo", O_RDONLY), .events = POLLPRI,
 	};

@@ -105,7 +105,7 @@ static void put_more(struct json *json, const struct profile_row *row,
 	json_end(json);
 }
 
-/** Write where the time of one algorithm went. */
+/** Write where the time of an algorithm went. */
 static void put_layer(struct json *json, const struct profile_layer *of)
 {
 	const struct layers *layers = &of->layers;
@@ -168,7 +168,7 @@ static void put_order(struct json *json, const struct profile_study *study)
 	json_end(json);
 }
 
-/** Write what was measured, and how. */
+/** Write the subject and the conditions of the study. */
 static void put_place(struct json *json, const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;

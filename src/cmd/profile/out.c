@@ -36,7 +36,7 @@ static void sheet_columns(struct sheet *s, const char *names)
 	}
 }
 
-/** Add a cell; after the last column a new line begins. */
+/** Add a cell; after the last column a new row starts. */
 __attribute__((format(printf, 2, 3)))
 static void sheet_cell(struct sheet *s, const char *format, ...)
 {
@@ -69,7 +69,7 @@ static void sheet_time(struct sheet *s, const char *before, double seconds)
 	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
 }
 
-/** ">" for the row of a stopped run, whose figures are lower bounds; else "". */
+/** ">" for a stopped run, whose figures are lower bounds; else "". */
 static const char *bound_of(const struct profile_row *row)
 {
 	return row->state == PROFILE_STOPPED ? ">" : "";
@@ -109,7 +109,7 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 		sheet_cell(s, "%s%.*f", marks[ratio.how], digits, ratio.value);
 }
 
-/** Whether any row in a range was not completed. */
+/** Whether any row in a range is incomplete. */
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -208,7 +208,7 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 	}
 }
 
-/** Print what was measured, and how. */
+/** Print the subject and the conditions of the study. */
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;
@@ -249,7 +249,7 @@ static void print_firsts(const struct profile_study *study)
 		say(".\n");
 }
 
-/** Print how large a difference in real time is noise: the maximum among rows that made the same
+/** Print which differences in real time are noise: the maximum among rows that made the same
     calls, or the interquartile range of getmnt3's turns. */
 static void print_noise(const struct profile_study *study)
 {
@@ -309,15 +309,15 @@ static void print_notes(const struct profile_study *study)
 		say("\nNot every mount was found: %s.\n", study->reason);
 }
 
-/* --layers */
+/* For --layers. */
 
-/** Print a value; 0 for one that would be printed as -0. */
+/** Replace a value that would print as -0 by 0. */
 static double no_minus(double value, double least)
 {
 	return value < 0 && value > -least ? 0 : value;
 }
 
-/** Print where the time of one algorithm goes. */
+/** Print where the time of an algorithm went. */
 static int print_layer(const struct profile_layer *of)
 {
 	struct sheet s = {0};
@@ -326,7 +326,7 @@ static int print_layer(const struct profile_layer *of)
 	for (size_t i = 0; i < layers->n; ++i) {
 		const struct layer_row *row = &layers->rows[i];
 		bool of_call = row->call != OS_NCALLS;
-		/* Samples were taken in other runs, so they have no cost of their own. */
+		/* Samples are from other runs, so they have no cost of their own. */
 		bool counted = row->count && row->layer > LAYER_TOGETHER;
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_call ? ": " : "",
 		           of_call ? os_call_name(row->call) : "");
@@ -349,7 +349,7 @@ static int print_layer(const struct profile_layer *of)
 	return sheet_end(&s);
 }
 
-/** Print by how much clocks changed the processor time, if by more than 10 %.
+/** Print how much clocks changed the processor time, if more than 10 %.
     @without  Seconds of processor time of a run without clocks. */
 static void print_apart(const struct profile_layer *of, double without)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt profile: what each algorithm costs, and what each rule saves.
+ * getmnt profile: measure the cost of each algorithm, and the savings of each rule.
  *
- *     PATH or --live --> turns: each row, in an order of its own --> medians --> tables
+ *     PATH or --live --> turns: each row, in varying order --> medians --> tables
  *
  * The first turn warms the caches and shows how long each row takes, so that the other turns fit
  * into the time limit.  A run that was stopped is not repeated.
@@ -19,8 +19,8 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/* Seconds: of a run; of everything; of all turns of a row; of its runs in a turn (long enough for
-   the ticks by which the kernel divides user from system time); of sampling. */
+/* Seconds: for a run; for everything; for all turns of a row; for its runs in a turn (long
+   enough for the ticks by which the kernel divides user from system time); for sampling. */
 #define MAX_TIME 30.0
 #define TOTAL_TIME 50.0
 #define ROW_TIME 0.4
@@ -100,7 +100,7 @@ static int check(struct profile_opts *a, int argc, char **argv)
 
 /* The study. */
 
-/** The seconds left for a run. */
+/** Seconds left for a run. */
 static double profile_left(const struct profile_study *study)
 {
 	double left = study->end - os_now();
@@ -132,7 +132,7 @@ static int run_row(struct profile_study *study, size_t i)
 		if (i + 1 == PROFILE_ALGORITHMS && turn.state == PROFILE_DONE)
 			memcpy(study->reason, turn.reason, sizeof(study->reason));
 	} else if (turn.state != PROFILE_DONE) {
-		return 0;   /* no time left; the earlier turns count */
+		return 0;   /* no time left; earlier turns count */
 	}
 	row->varies |= turn.varies || memcmp(&row->counts, &turn.counts, sizeof(turn.counts)) != 0;
 	ARENA_PUSH(&study->arena, row->times, row->ntimes, turn.times);
@@ -159,7 +159,7 @@ static void plan_turns(struct profile_study *study)
 	}
 }
 
-/** Whether to run a row in the current turn: it has turns left, and there is time for it. */
+/** Whether to run a row in the current turn: it has turns left, and there is time. */
 static bool needs_turn(const struct profile_study *study, size_t i)
 {
 	double left = study->end - os_now();
@@ -169,8 +169,8 @@ static bool needs_turn(const struct profile_study *study, size_t i)
 	       && left > study->rows[i].times[0].real * study->loops[i] * 1.5;
 }
 
-/** Measure where the time of an algorithm goes: with clocks, then with samples.  Neither is started
-    unless 1.5 times what the first turn took fits into the time left. */
+/** Measure where the time of an algorithm goes: with clocks, then with samples.  Each is started
+    only if 1.5 times the duration of the first turn is left. */
 static int run_layer(struct profile_study *study, size_t i)
 {
 	struct profile_layer *of = &study->layers[i];
@@ -202,7 +202,7 @@ static int run_layer(struct profile_study *study, size_t i)
 	return 0;
 }
 
-/** Make all runs.  @return 0, or an exit status. */
+/** Perform all runs.  @return 0, or an exit status. */
 static int run_all(struct profile_study *study)
 {
 	size_t order[PROFILE_ROWS];
@@ -235,7 +235,7 @@ static int run_all(struct profile_study *study)
 	return status;
 }
 
-/** Make the study, and print it.  @return an exit status. */
+/** Perform the study, and print it.  @return an exit status. */
 static int study_make(struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;

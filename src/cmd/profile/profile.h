@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of `getmnt profile` share: the study, and how a row of it is run.
+ * Shared by the files of `getmnt profile`: the study, and running a row.
  */
 #ifndef GM_CMD_PROFILE_H
 #define GM_CMD_PROFILE_H
@@ -22,34 +22,35 @@ struct profile_opts {
 	double max_time, total_time;
 };
 
-/** With --layers: where the time of an algorithm goes. */
+/** For --layers: where the time of an algorithm went. */
 struct profile_layer {
 	bool made;
 	bool died;                 /* not measured because its process died */
-	bool same;                 /* the same calls as without clocks */
-	unsigned runs, sampled;    /* runs with clocks, and with samples */
-	struct layers layers;      /* of all of these runs */
+	bool same;                 /* made the same calls as without clocks */
+	unsigned runs, sampled;    /* number of runs with clocks, and with samples */
+	struct layers layers;      /* sum over these runs */
 };
 
 struct profile_study {
 	const struct profile_opts *opts;
 	struct run *machine;       /* host, boot_id ... */
-	struct os *os;             /* counts the calls of measuring, not the measured ones */
+	struct os *os;             /* counts the calls for measuring, not the measured calls */
 	struct profile_row rows[PROFILE_ROWS];
 	size_t nrows;
 	struct arena arena;        /* owns the times of the rows */
-	double start, end;         /* by os_now() */
-	double seconds;            /* of the whole study */
+	double start, end;         /* os_now() */
+	double seconds;            /* duration of the study */
 	bool shows;                /* show progress */
 	unsigned turn, turns;      /* the current turn; turns begun */
-	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* turns of a row; runs in each */
+	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* turns of a row; its runs in
+	                                                          each turn */
 	bool died;                 /* the process of a run died */
 	bool varies;
 	char reason[160];          /* why getmnt3 did not find every mount, or "" */
-	uint64_t mounts;           /* of the table, if fstype is known */
-	char fstype[32];           /* of the root; "": unknown */
+	uint64_t mounts;           /* number of mounts in the table, if fstype is known */
+	char fstype[32];           /* type of the root; "": unknown */
 	bool in_memory;            /* fstype has no caches to drop */
-	int procfd;                /* /proc, for --layers; or -1 */
+	int procfd;                /* /proc, for --layers; -1: none */
 	struct os_costs costs;
 	struct profile_layer layers[PROFILE_ALGORITHMS];
 };
@@ -62,40 +63,40 @@ static inline const char *profile_without(const struct profile_row *row)
 
 /* run.c */
 
-/** How a run is observed. */
+/** How to observe a run. */
 enum profile_look {
-	PROFILE_PLAIN,       /* not at all */
+	PROFILE_PLAIN,       /* without observation */
 	PROFILE_CLOCKED,     /* each call is timed */
-	PROFILE_SAMPLED,     /* by a sampler, whose signals change the calls */
+	PROFILE_SAMPLED,     /* with a sampler, whose signals change the calls */
 };
 
 /** The result of a turn of a row. */
 struct profile_turn {
 	enum profile_state state;
 	bool died;                 /* stopped because its process died */
-	struct profile_counts counts;    /* of the first run */
-	struct profile_times times;      /* the mean over the runs */
-	bool varies;               /* the runs made different calls */
-	char reason[160];          /* why not every mount was found, or "" */
-	char fstype[32];           /* of the root */
-	struct os_clock clock;     /* sums over the runs, if they were observed */
+	struct profile_counts counts;    /* counts of the first run */
+	struct profile_times times;      /* mean over the runs */
+	bool varies;               /* the runs differ in their calls */
+	char reason[160];          /* why mounts are missing, or "" */
+	char fstype[32];           /* type of the root */
+	struct os_clock clock;     /* sums over the runs, if observed */
 	struct os_samples samples;
 };
 
 /** Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
-    and rules, without printing.  Times are taken there by a clock and getrusage(2); the system
-    calls are those of --stats.  The process is killed at the time limit.  If it dies by itself (out
-    of memory), the row is stopped as well, after a message.
+    and rules, without printing.  There, a clock and getrusage(2) measure times, and system calls
+    are counted as for --stats.  The process is killed at the time limit.  If it dies by itself (out
+    of memory), the row is stopped too, after a message.
     @i  Index of the row.
     @limit  Seconds for all runs.
     @loops  Number of runs, at least 1; fewer if the time limit is reached.
     @turn [out]
-    @return 0, or an exit status after a message: the root is not a directory, or the table cannot
-    be read; with --cold, the caches cannot be dropped. */
+    @return 0, or an exit status after a message: the root is not a directory, or the table
+    cannot be read; with --cold, the caches cannot be dropped. */
 int profile_run_row(struct profile_study *study, size_t i, enum profile_look look, double limit,
                     unsigned loops, struct profile_turn *turn);
 
-/* out.c, json.c: both return 0, or -1 (ENOMEM). */
+/* Functions of out.c and json.c: return 0, or -1 (ENOMEM). */
 
 __attribute__((warn_unused_result))
 int profile_text(const struct profile_study *study);

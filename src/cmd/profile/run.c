@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One row of a study, run and measured.
+ * Running and measuring one row of a study.
  *
  *     parent                          child
  *     profile_run_row() --fork------> the options of `getmnt discover`, parsed
@@ -8,7 +8,7 @@
  *           | <--progress, now and then--  by a struct os of its own, which is not measured
  *           | <--struct profile_turn------ of the measured runs
  *
- * A run has a process of its own, so that it starts with a fresh heap, descriptors and limits, and
+ * Each run has its own process, so that it starts with a fresh heap, descriptors and limits, and
  * can be killed.  Clocks and samples are taken in two different processes, because the signals of
  * the sampler change the calls: getdents64 returns early.
  */
@@ -38,10 +38,10 @@ struct report {
 	char where[200];           /* the current directory, during a run */
 };
 
-/** The child. */
+/** State of the child. */
 struct runner {
-	struct listing list;       /* first: its run is the argument of run_progress() */
-	struct os own;             /* counts the calls of the measurement itself */
+	struct listing list;       /* first: its `run` is the argument of run_progress() */
+	struct os own;             /* counts the calls for measuring */
 	const struct profile_study *study;
 	const struct profile_row *row;
 	enum profile_look look;
@@ -66,7 +66,7 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 	r->report.turn.counts = kept;
 }
 
-/** Make a run, observed as requested.  Observation does not change the counts of calls. */
+/** Perform a run, observed as requested.  Observation does not change the counts of calls. */
 static int run_observed(struct runner *r)
 {
 	struct profile_turn *turn = &r->report.turn;
@@ -112,7 +112,7 @@ static void take_results(struct profile_turn *turn, const struct run *run, bool 
 	snprintf(turn->fstype, sizeof(turn->fstype), "%s", type ? type : "");
 }
 
-/** Run once, and measure.  A stopped run is only counted if it is the first.
+/** Run once, and measure.  A stopped run counts only if it is the first.
     @stopped [out]
     @return 0, or an exit status. */
 static int run_once(struct runner *r, double limit, bool first, bool *stopped)
@@ -141,8 +141,8 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	os_mark(MARK_END);
 	double real = os_now() - r->list.run.start;
 	os_usage(&r->own, &after);
-	/* getmnt1 and getmnt2 continue after all mounts are named: only the time shows that they
-	   were stopped. */
+	/* getmnt1 and getmnt2 continue after all mounts are named, so only the time shows
+	   that they were stopped. */
 	*stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	if (!status && r->list.run.d && (first || !*stopped)) {
@@ -158,7 +158,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	return status;
 }
 
-/** Make all runs.  Only the first one prints messages, unless silent. */
+/** Perform all runs.  Only the first prints messages, unless silent. */
 static int run_child(struct runner *r, double limit, unsigned loops, bool silent)
 {
 	struct profile_times *times = &r->report.turn.times;
@@ -171,7 +171,7 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 		double left = end - os_now();
 		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &stopped);
 		message_note(NULL, true);
-		/* The next run finds the limit that this one has found. */
+		/* The next run must start with the limit that this run started with. */
 		os_set_nofile(&r->own, files);
 		if (stopped || times->loops == 0)
 			break;

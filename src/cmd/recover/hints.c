@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirmation of hints: options of an mtab that the kernel does not know.
+ * Confirming hints, which are options of an mtab that the kernel does not know.
  *
- * A damaged line can have a wrong user=, or options of another line, without being
- * recognizable.  So a hint is kept only if something else confirms it:
+ * A damaged line can have a wrong user=, or options of another line, without being recognizable.
+ * So a hint is kept only if another source confirms it:
  *
  *     _netdev             the type, the device, utab, the fstab
  *     loop=DEV            the kernel, by the source
@@ -51,7 +51,7 @@ static void read_all(struct recovery *r)
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
 	hints->is_read = true;
-	/* The utab belongs to the running system. */
+	/* utab belongs to the running system. */
 	if (r->run.live && !r->opts->root && !put_blocks(&r->run, "/run/mount"))
 		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!root)
@@ -87,7 +87,7 @@ static bool fstab_has(const struct hints *hints, const struct rec_row *row, cons
 }
 
 /** Find the ID of a user in the passwd file: NAME:PASSWORD:UID:...
-    @return the ID, of *n bytes; or NULL. */
+    @return the ID, with *n bytes; or NULL. */
 static const char *user_id(const struct hints *hints, const char *name, size_t *n)
 {
 	size_t len = strlen(name);
@@ -105,7 +105,7 @@ static const char *user_id(const struct hints *hints, const char *name, size_t *
 	return found;
 }
 
-/** Whether a user of the passwd file can have made a mount. */
+/** Whether a user in the passwd file may have made a mount. */
 static bool is_of_user(const struct hints *hints, const struct rec_row *row, const char *name)
 {
 	static const char *const permits[] = {"user", "users", "owner", "group"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a name leads to the kernel's table, judged by the text of symlinks: in a system below
+ * Whether a name leads to the kernel's table, by the text of symlinks, since in a system below
  * /mnt, /proc is not mounted yet.  Symlinks to a directory in /proc are detected when the file is
  * opened.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report of `getmnt recover`: a line for each finding, or a JSON document.  Secrets are
- * masked here; the rebuilt file has them as the kernel shows them.
+ * The report of `getmnt recover`: a line for each finding, or a JSON document.  Secrets are masked
+ * here; the rebuilt file contains them as the kernel shows them.
  */
 #include "cmd/json.h"
 #include "cmd/recover/recover.h"
@@ -15,11 +15,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/** The fields that have an expected value, in the order of enum tabline_place and rec_field. */
+/** Names of the fields with an expected value, in the order of enum tabline_place and rec_field. */
 static const char *const words[] = {"source", "mount point", "type", "options", "freq", "pass"};
 enum { WORDS = sizeof(words) / sizeof(*words), OF_KERNEL = 4 };
 
-/** Append the value of a field without its secrets. */
+/** Append the value of a field, with secrets masked. */
 static void add_masked(struct strbuf *out, size_t field, const char *value)
 {
 	if (field == TABLINE_SOURCE)
@@ -64,7 +64,7 @@ static bool add_extra_options(struct strbuf *out, const char *list, const char *
 	return found;
 }
 
-/** Append the differences between options and the expected ones. */
+/** Append the differences between actual and expected options. */
 static void add_options(struct strbuf *out, const char *value, const char *should)
 {
 	strbuf_puts(out, "options");
@@ -181,7 +181,7 @@ int recover_text(const struct recovery *r)
 
 /* JSON. */
 
-/** Write a value without its secrets, or null. */
+/** Write a value with secrets masked, or null. */
 static void put_value(struct json *json, const char *key, size_t field, const char *value)
 {
 	struct strbuf masked = {0};
@@ -192,7 +192,7 @@ static void put_value(struct json *json, const char *key, size_t field, const ch
 	strbuf_destroy(&masked);
 }
 
-/** Write the hints of a line that are kept, or those that are not. */
+/** Write either the confirmed hints of a line, or the others. */
 static void put_hints(struct json *json, const struct rec_judgement *j, const struct rec_finding *f,
                       bool kept)
 {
@@ -205,7 +205,7 @@ static void put_hints(struct json *json, const struct rec_judgement *j, const st
 	json_end(json);
 }
 
-/** Write a line of the file and the finding about it. */
+/** Write a line of the file and its finding. */
 static void put_finding(struct json *json, const struct recovery *r,
                         const struct rec_finding *f)
 {

@@ -6,8 +6,8 @@
  *                                         >-- rec_judge() --> findings, or
  *     put_open() --> lines --------------'    rec_build() --> the file: put_finish()
  *
- * Exit status: 0 right or corrected, 1 differences found, 2 could not be checked, 16 could not
- * be written.
+ * Exit status: 0 correct or fixed, 1 differences found, 2 could not be checked, 16 could not be
+ * written.
  */
 #include "cmd/recover/recover.h"
 
@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 enum {
-	LINES_MAX = 2000000,     /* of a file: ten times the kernel's maximum of mounts */
+	LINES_MAX = 2000000,     /* maximum lines of a file: ten times the kernel's maximum of
+	                            mounts */
 	REPORTED_NAMELESS = 5,
 };
 
@@ -171,7 +172,7 @@ static void set_times(struct recovery *r)
 
 /* The file. */
 
-/** Cut a text into lines.  @return them, or NULL after a message. */
+/** Split a text into lines.  @return the lines, or NULL after a message. */
 static struct tablines *cut_text(const struct recovery *r, const char *text, size_t len)
 {
 	size_t n = 0;
@@ -195,7 +196,7 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	uint32_t line;
 	const char *sign = rec_fstab_sign(path, r->lines, &line), *name = strbuf_str(&r->name);
 	struct strbuf use = {0};
-	/* Against a recorded table, it would compare with the mounts of this host. */
+	/* With a recorded table, do not compare with the mounts of this host. */
 	if (!r->opts->tab_file) {
 		strbuf_puts(&use, "; use ");
 		command_words(&use, "getmnt", "fstab", NULL);
@@ -211,7 +212,7 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
-/** Judge the file.  @return 0, or -1 after a message. */
+/** Check the file.  @return 0, or -1 after a message. */
 static int judge(struct recovery *r)
 {
 	const struct replace *file = &r->put->file;
@@ -297,7 +298,7 @@ static int settle(struct recovery *r)
 {
 	const struct recover_opts *opts = r->opts;
 	const struct replace *file = &r->put->file;
-	/* With --force-file a symlink counts as wrong. */
+	/* With --force-file, a symlink counts as wrong. */
 	bool right = r->right = rec_is_right(&r->judgement) && !file->missing
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;
@@ -371,7 +372,7 @@ static int judge_file(struct recovery *r)
 		request.blocks = put_blocks;
 		request.blocks_arg = &r->run;
 		if (opts->root && r->run.prefix)
-			request.root = r->run.prefix;   /* as the table has it */
+			request.root = r->run.prefix;   /* as the table names it */
 	}
 	if (status != 0)
 		return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the files of `getmnt recover` share.
+ * Shared by the files of `getmnt recover`.
  */
 #ifndef GM_CMD_RECOVER_H
 #define GM_CMD_RECOVER_H
@@ -10,13 +10,13 @@
 #include "host/host.h"
 #include "recover/recover.h"
 
-/* Where a link leads: link.c */
+/* The target of a link: link.c */
 
-/** Whether a name is, or leads by symlinks to, the kernel's table.  Only symlinks are read, and
-    none through a directory that is a symlink.
-    @file  Its name, its root, and how it may be touched.
+/** Whether a path is, or leads by symlinks to, the kernel's table.  Only symlinks are read, and
+    directories that are symlinks are not followed.
+    @file  Name, root, and how the file may be accessed.
     @first [out]  PATH_MAX bytes: the target, if FILE is a symlink; else "".
-    @return 1 the table in the format of an mtab, -1 another file of /proc, 0 neither. */
+    @return 1: the table in the format of an mtab; -1: another file of /proc; 0: neither. */
 int recover_link(struct os *os, const struct replace_name *file, char first[]);
 
 struct recover_opts {
@@ -43,7 +43,7 @@ struct recovery {
 	struct run run;
 	struct os files;          /* for reading FILE with a recorded table */
 	struct os *os;            /* &run.os or &files */
-	struct strbuf name;       /* of the file, for people: with the root before it */
+	struct strbuf name;       /* name of the file for messages, with the root before it */
 	struct rec_row *rows;
 	size_t nameless;
 	struct put *put;
@@ -58,8 +58,8 @@ struct recovery {
 
 /* Confirmation of hints: hints.c */
 
-/** Whether another source confirms that a mount has an option: for struct rec_input.  Sets failed
-    when memory runs out. */
+/** Whether another source confirms that a mount has an option: for struct rec_input.  Sets
+    `failed` on ENOMEM. */
 bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);
 
 /* The report: out.c */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The length of a placeholder at the beginning of a text; 0: none. */
+/** The length of a placeholder at the start of a text; 0: none. */
 static size_t placeholder(const char *text)
 {
 	static const char *const all[] = {"{}", "{/}", "{//}", "{.}", "{/.}"};
@@ -46,7 +46,7 @@ void action_replace(struct strbuf *out, const char *word, const char *path)
 		const char *end = parent ? (slash == path ? path + 1 : slash)
 		                  : cut ? stem : path + (base ? len : strlen(path));
 		strbuf_add(out, word, (size_t)(at - word));
-		/* It must not be an option of the command. */
+		/* It must not look like an option of the command. */
 		if (*text == '-' && at == word)
 			strbuf_puts(out, "./");
 		strbuf_add(out, text, parent && !slash ? 1 : (size_t)(end - text));
@@ -54,7 +54,7 @@ void action_replace(struct strbuf *out, const char *word, const char *path)
 	strbuf_puts(out, word);
 }
 
-/** Check the command of a batch, and find the place of its arguments. */
+/** Check the command of a batch, and find the position of its arguments. */
 static int check_batch(struct action *action)
 {
 	bool found = false;
@@ -111,7 +111,7 @@ int action_take(struct action *action, int *argc, char **argv)
 		if (to == from)
 			return usage_error(action->option, "no command given; example: %s",
 			                   action_example(action));
-		/* The words of the command go to the end. */
+		/* Copy the words, since argv is shifted over them. */
 		char **words = malloc(action->n * sizeof(*words));
 		if (!words) {
 			message("search", "%s", strerror(ENOMEM));
@@ -166,7 +166,7 @@ void action_begin(struct action *action, struct os *os, SEARCH *search)
 /** Run the command of a batch. */
 static void run_batch(struct action *action)
 {
-	/* The {} itself is not passed. */
+	/* Do not pass the {} itself. */
 	size_t n = action->n, before = action->before;
 	const char **words = malloc((n + 1) * sizeof(*words));
 	if (!words) {
@@ -181,7 +181,7 @@ static void run_batch(struct action *action)
 	free(words);
 }
 
-/** Add the arguments of a command for one path.  @return whether there was memory. */
+/** Add the arguments of a command for a path.  @return false: ENOMEM. */
 static bool put_words(struct action *action, const char *path)
 {
 	struct strbuf arg = {0};
@@ -199,7 +199,7 @@ static bool put_words(struct action *action, const char *path)
 	return good;
 }
 
-/** Run a command for one path.  @return whether there was memory. */
+/** Run a command for a path.  @return false: ENOMEM. */
 static bool run_one(struct action *action, const char *path)
 {
 	struct pack *pack = &action->pack;
@@ -212,7 +212,7 @@ static bool run_one(struct action *action, const char *path)
 	return good;
 }
 
-/** Add a path to the arguments of a batch.  @return whether there was memory. */
+/** Add a path to the arguments of a batch.  @return false: ENOMEM. */
 static bool put_in_batch(struct action *action, const char *path)
 {
 	struct strbuf arg = {0};
@@ -226,8 +226,8 @@ static bool put_in_batch(struct action *action, const char *path)
 	return added == PACK_ADDED;
 }
 
-/** Run a command in the directory of the object that was found last.
-    @return whether there was memory. */
+/** Run a command in the directory of the last found object.
+    @return false: ENOMEM. */
 static bool run_local(struct action *action, const char *path)
 {
 	struct search_visit visit;

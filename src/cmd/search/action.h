@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * --exec, --exec-dir and --exec-batch: a command that is run for what is found.
+ * --exec, --exec-dir and --exec-batch: a command that is run for the objects found.
  *
- * --exec-dir runs it in the directory that was read, which is named by a descriptor.  So a
- * directory that was moved or replaced meanwhile leads nowhere else.
+ * --exec-dir runs it in the directory that was read, by its descriptor.  So moving or replacing the
+ * directory does not redirect the command.
  */
 #ifndef GM_CMD_SEARCH_ACTION_H
 #define GM_CMD_SEARCH_ACTION_H
@@ -15,44 +15,44 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The command; all zero: none. */
+/** The command; zeroed: none. */
 struct action {
 	const char *option;       /* "--exec", "--exec-dir" ...; NULL: none */
 	const char *const *words;
 	size_t n;
 	bool batch;
-	bool local;               /* in the directory of the object */
-	size_t before;            /* of the words of a batch, those before {} */
+	bool local;               /* run in the directory of the object */
+	size_t before;            /* for a batch: number of words before {} */
 	struct exec exec;
 	struct flow *flow;
 	SEARCH *search;
 	struct pack pack;
 	bool failed;              /* a command failed */
-	bool stopped;             /* it cannot be executed: the search ends */
+	bool stopped;             /* the command cannot be executed: end the search */
 };
 
-/** Take the command out of a command line: what follows --exec, --exec-dir or --exec-batch, up to
-    ";" or the end.  @argc, argv [in, out]  @return 0, or an exit status after a message. */
+/** Remove the command from a command line: the words after --exec, --exec-dir or --exec-batch,
+    up to ";" or the end.  @argc, argv [in,out]  @return 0, or an exit status after a message. */
 int action_take(struct action *action, int *argc, char **argv);
 
 /** An example of a command line, for messages. */
 const char *action_example(const struct action *action);
 
-/** Prepare to run it.  @os  Before its limits are changed. */
+/** Prepare to run the command.  @os  Before its limits are changed. */
 void action_begin(struct action *action, struct os *os, SEARCH *search);
 
-/** Run it for the path that the search returned last, or add that to its arguments.
+/** Run the command for the path that the search returned last, or add the path to its arguments.
     @return 0, or -1 (ENOMEM). */
 int action_run(struct action *action, const char *path);
 
-/** Run it for the rest.  @return whether all commands were successful. */
+/** Run the command for the remaining arguments.  @return whether all commands succeeded. */
 bool action_end(struct action *action);
 
 void action_destroy(struct action *action);
 
-/** Append a word with its placeholders replaced: {} the path, {/} its last component, {//} what is
-    before that, {.} and {/.} the same without the extension.  A word that would begin with the
-    minus sign of a name begins with "./". */
+/** Append a word with its placeholders replaced: {} the path, {/} its last component, {//} its
+    directory, {.} and {/.} the path and the last component without the extension.  If a word
+    would start with the '-' of a name, "./" is put before it. */
 void action_replace(struct strbuf *out, const char *word, const char *path);
 
 #endif

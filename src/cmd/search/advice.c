@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATHS_MOST = 3 };          /* in a command line to type */
+enum { PATHS_MOST = 3 };          /* number of paths in a suggested command line */
 
-/** Whether an argument is a word of find's language; one letter is an option here. */
+/** Whether an argument is a word of find's language; single letters are options here. */
 static bool is_find(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && arg[1] != '-' && arg[2] && query_knows(arg + 1);
@@ -62,7 +62,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		word += 1 + takes_next(table, argv[word]);
 	if (word >= argc || !is_find(argv[word]))
 		return 0;
-	/* The pattern comes first here, and the paths in find. */
+	/* Here the pattern comes first; in find, the paths. */
 	bool pattern = word > 1 && *argv[1] != '-' && strpbrk(argv[1], "*?[");
 	if (pattern && is_option(table, argv[word] + 1))
 		return usage_error("search", "unknown option \"%s\"; type: -%s", argv[word],
@@ -77,7 +77,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		put_words(&line, argv + 1, 1);
 		put_words(&line, argv + word, argc - word);
 	} else {
-		/* The last word is a path, unless it is the argument of the one before it. */
+		/* The last word is a path, unless it is the argument of the preceding word. */
 		put_words(&line, argv + argc - 1, last);
 		put_words(&line, argv + 1, argc - 1 - last);
 	}
@@ -88,7 +88,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 	return status;
 }
 
-/** Append "getmnt search", with the options. */
+/** Append "getmnt search" and the options. */
 static void put_command(struct strbuf *out, const struct advice *advice)
 {
 	command_words(out, "getmnt", "search", NULL);
@@ -109,13 +109,13 @@ static void put_paths(struct strbuf *out, const struct advice *advice)
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
 
-/** Open a name, but not on a mount that can block: for path_open_below(). */
+/** Open a name, unless it is on a mount that can block: for path_open_below(). */
 static int open_local(void *os, int dirfd, const char *name)
 {
 	return os_open_entry(os, dirfd, name, O_PATH, ENTRY_LOCAL);
 }
 
-/** Whether a file or directory exists; false if finding out could block. */
+/** Whether a file or directory exists; false if the test could block. */
 static bool exists(const char *path, int flags)
 {
 	struct os os;
@@ -133,12 +133,12 @@ static bool exists(const char *path, int flags)
 	return found;
 }
 
-/** What remains of a pattern without components that match nothing. */
+/** A pattern without the components that cannot match. */
 struct cleaned {
 	struct strbuf text;          /* "" : nothing remains */
-	const char *why;             /* what cannot match */
-	size_t up;                   /* how many directories above PATH it leads */
-	bool is_dir;                 /* it ended in a slash */
+	const char *why;             /* why the pattern cannot match */
+	size_t up;                   /* number of directories that it leads up from PATH */
+	bool is_dir;                 /* the pattern ended in a slash */
 };
 
 /** Remove "", "." and ".." from a pattern without alternatives. */
@@ -172,7 +172,7 @@ static void clean(struct cleaned *cleaned, const char *pattern)
 	cleaned->is_dir = *at == '\0' && text->len > 0;
 }
 
-/** Append what to type instead of a pattern that can never match. */
+/** Append a suggestion instead of a pattern that can never match. */
 static void put_instead(struct strbuf *out, const struct advice *advice, const char *pattern,
                         const struct cleaned *cleaned)
 {
@@ -216,9 +216,9 @@ int advice_never(const struct advice *advice, const char *title, const char *pat
 	return status;
 }
 
-/* Patterns that may be meant otherwise */
+/* Patterns that may have another meaning */
 
-/** Whether a pattern is surely a regular expression. */
+/** Whether a pattern is certainly a regular expression. */
 static bool is_regex(const char *pattern)
 {
 	size_t n = strlen(pattern);
@@ -239,7 +239,7 @@ static bool is_regex(const char *pattern)
 	return false;
 }
 
-/** Append the pattern that matches the names in which a regular expression is found.
+/** Append a pattern that matches the same names as a regular expression.
     @return whether there is one. */
 static bool put_as_pattern(struct strbuf *out, const char *regex)
 {
@@ -275,7 +275,7 @@ static bool put_as_pattern(struct strbuf *out, const char *regex)
 	return !out->failed;
 }
 
-/** Print a note, if the pattern is a regular expression.  @return whether it is. */
+/** If the pattern is a regular expression, print a note.  @return whether it is. */
 static bool note_regex(const struct advice *advice)
 {
 	const char *regex = advice->operand;
@@ -300,7 +300,7 @@ static bool note_regex(const struct advice *advice)
 	return true;
 }
 
-/** Print a note, if the pattern is a path from "/".  @return whether it is. */
+/** If the pattern is an absolute path, print a note.  @return whether it is. */
 static bool note_path(const struct advice *advice)
 {
 	const char *pattern = advice->operand, *below = NULL;

@@ -104,7 +104,7 @@ static int take_depth(void *to, const struct option_row *row, const char *text)
 	(void)row;
 	if (!option_number(text, 1000000, &depth))
 		return usage_error("--depth", "\"%s\": must be a number from 1 to 1000000", text);
-	/* To the library 0 is no limit. */
+	/* The library takes 0 as no limit. */
 	if (depth == 0)
 		return usage_error("--depth",
 		                   "\"%s\": must be at least 1; for the entries of PATH itself use "
@@ -154,7 +154,7 @@ static int take_usage(void *to, const struct option_row *row, const char *text)
 	return 0;
 }
 
-/** Refuse a command that action_take() has not found. */
+/** Refuse a command that action_take() did not find. */
 static int take_command(void *to, const struct option_row *row, const char *text)
 {
 	char title[OPTION_TITLE_SIZE];
@@ -162,7 +162,7 @@ static int take_command(void *to, const struct option_row *row, const char *text
 	return usage_error(option_title(row, title), "the command must follow as words of its own");
 }
 
-/** LOGIN is that of servers of NFS. */
+/** --delegate.  LOGIN is the user for NFS servers. */
 static int take_delegate(void *to, const struct option_row *row, const char *text)
 {
 	(void)row;
@@ -170,7 +170,7 @@ static int take_delegate(void *to, const struct option_row *row, const char *tex
 	return 0;
 }
 
-/* The base of a row without words is the value that its function sets. */
+/* The base of a row without words is the value for its function. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
 static const struct option_row search_rows[] = {

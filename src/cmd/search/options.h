@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of `getmnt search`, as they are read.
+ * Parsing the options of `getmnt search`.
  */
 #ifndef GM_CMD_SEARCH_OPTIONS_H
 #define GM_CMD_SEARCH_OPTIONS_H
@@ -26,14 +26,14 @@ struct search_args {
 	struct usage_options usage_options;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color_when */
-	bool sort_down;              /* the greatest value first */
+	bool sort_down;              /* greatest value first */
 	unsigned top;                /* print only the first objects; 0: all */
 	const struct column_info *sort;   /* order of all objects; NULL: none */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
-	const char *columns;         /* of -o */
+	const char *columns;         /* argument of -o */
 	const char *files0_from;
-	struct strbuf where;         /* what attributes must be, in find's language; "" */
+	struct strbuf where;         /* conditions on attributes in find's language; or "" */
 	unsigned mindepth, maxdepth;
 	struct strbuf exclude_types;
 	struct patterns patterns;

@@ -69,7 +69,7 @@ static void put_field(const struct search_out *out, const char *field, struct st
 		escape_raw(text, field);
 }
 
-/** Separate the words of a list by commas.  @from  Where the cell begins. */
+/** Separate the words of a list by commas.  @from  Start of the cell. */
 static void put_commas(const struct search_column *column, struct strbuf *text, size_t from)
 {
 	if (column->info.type != CT_LIST || text->len == from)
@@ -95,7 +95,7 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 			if (cell)
 				put_field(out, cell, text);
 		} else if (search_is_known(column, o)) {
-			/* Digits, letters, and signs, none of which is escaped. */
+			/* Digits, letters and signs need no escaping. */
 			const size_t from = text->len;
 			column->cell(o, text);
 			put_commas(column, text, from);
@@ -123,7 +123,7 @@ void search_out_line(const struct search_out *out, const struct search_object *o
 	strbuf_putc(text, out->nul ? '\0' : '\n');
 }
 
-/** Append a cell of -l, at least as wide as those of earlier lines. */
+/** Append a cell of -l, at least as wide as in earlier lines. */
 static void put_padded(struct search_out *out, int i, bool right)
 {
 	int len = 0;
@@ -137,15 +137,15 @@ static void put_padded(struct search_out *out, int i, bool right)
 	strbuf_printf(&out->text, "%*s", right ? 0 : blanks, "");
 }
 
-/** Put a date between blanks. */
+/** Append a date between blanks. */
 static void put_date(struct strbuf *text, bool known, int64_t sec)
 {
-	const int64_t cycle = 146097 * 86400LL;   /* 400 years, in which the calendar repeats */
+	const int64_t cycle = 146097 * 86400LL;   /* 400 years, after which the calendar repeats */
 	struct tm tm;
 	char date[40];
 	int64_t cycles = sec / cycle;
 	if (cycles > -5000000 && cycles < 5000000)
-		cycles = 0;   /* the year fits into an int */
+		cycles = 0;   /* the year fits in an int */
 	else
 		cycles += cycles < 0 ? 1 : -1;
 	time_t near = (time_t)(sec - cycles * cycle);
@@ -179,7 +179,7 @@ static void put_long(struct search_out *out, const struct object *o)
 	}
 }
 
-/** Print the text.  @line  Also the end of a line.  @return 0, or -1 (ENOMEM). */
+/** Print the text.  @line  Also end the line.  @return 0, or -1 (ENOMEM). */
 static int print_text(struct search_out *out, bool line)
 {
 	if (line && out->form != SF_JSON)
@@ -245,7 +245,7 @@ static int by_usage(const void *left, const void *right, void *arg)
 	return paths ? paths : a->key < b->key ? -1 : a->key > b->key;
 }
 
-/** The text of what rows of one directory differ in. */
+/** The text of the key that distinguishes rows of a directory. */
 static const char *usage_key(struct search_out *out, uint32_t key)
 {
 	bool type = out->usage_options.by == USAGE_TYPE, user = out->usage_options.by == USAGE_USER;
@@ -258,7 +258,7 @@ static const char *usage_key(struct search_out *out, uint32_t key)
 	return strbuf_str(&cells->text);
 }
 
-/** Print the rows of usage, in the order of sort or their own. */
+/** Print the rows of usage, in the requested or their own order. */
 static int put_usage(struct search_out *out)
 {
 	static const char *const keys[] = {NULL, "user", "group", "type"};

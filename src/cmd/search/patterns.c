@@ -24,7 +24,7 @@ int patterns_add(struct pattern_list *list, const char *pattern)
 	return 0;
 }
 
-/** Report what is wrong with a pattern.  @return an exit status. */
+/** Report an error in a pattern.  @return an exit status. */
 static int report(const char *title, const char *pattern, const struct pattern_error *error)
 {
 	size_t shown = utf8_cut(pattern, 60);
@@ -32,7 +32,7 @@ static int report(const char *title, const char *pattern, const struct pattern_e
 	                   pattern, pattern[shown] ? "..." : "", error->at, error->why);
 }
 
-/** Check patterns, and join them as alternatives of one. */
+/** Check patterns, and join them into one with alternatives. */
 static int join(const struct pattern_list *list, const char *title, int flags,
                 const struct advice *advice, struct strbuf *out, bool *everything)
 {
@@ -67,7 +67,7 @@ int patterns_join(struct patterns *patterns, const char *title, int flags,
 
 int patterns_refuse(int error)
 {
-	if (error == E2BIG)   /* each of them is valid */
+	if (error == E2BIG)   /* each is valid by itself */
 		return usage_error("search", "too many patterns; what they match may have 65,536 "
 		                   "bytes, what they exclude as many, and all 32,768 components");
 	message("search", "%s", strerror(error));

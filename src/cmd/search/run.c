@@ -19,14 +19,14 @@
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
-/** End the search: stdout cannot be written. */
+/** End the search because stdout cannot be written. */
 static void unwritten(void *arg)
 {
 	struct show *show = arg;
 	cancelsearch(show->search);
 }
 
-/** Print waiting lines and the progress. */
+/** Print pending lines and the progress. */
 static void watch(void *arg)
 {
 	struct show *show = arg;
@@ -79,7 +79,7 @@ static void note_usage(void *arg, const struct search_object *object, struct str
 	usage_note(&show->out->usage_options, object, text);
 }
 
-/** Take what workers counted for usage. */
+/** Add the counts of workers to usage. */
 static void take_usage(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
@@ -87,7 +87,7 @@ static void take_usage(void *arg, struct strbuf *text, uint64_t n)
 	show->failed |= usage_take(show->out->usage, search_root(show->search), text) != 0;
 }
 
-/** Print what is found.  @return an exit status. */
+/** Print the results.  @return an exit status. */
 static int print_all(struct show *show)
 {
 	struct search_out *out = show->out;
@@ -126,7 +126,7 @@ static int print_all(struct show *show)
 	return error || errors ? CX_ERROR : CX_OK;
 }
 
-/** Report that the pattern of --usage is the name of a directory.  @return CX_ERROR. */
+/** Report that the pattern given with --usage names a directory.  @return CX_ERROR. */
 static int usage_pattern(const char *only)
 {
 	struct strbuf command = {0};
@@ -140,7 +140,7 @@ static int usage_pattern(const char *only)
 int show_usage(struct show *show, const char *only, const char *const roots[], size_t n)
 {
 	struct k_statx st;
-	/* Users of du expect the directory there. */
+	/* Users of du expect a directory there. */
 	if (only && !strpbrk(only, "*?[|\\")
 	    && os_statx(&show->os, AT_FDCWD, only, 0, K_STATX_TYPE, &st) == 0 && S_ISDIR(st.mode))
 		return usage_pattern(only);

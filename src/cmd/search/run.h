@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A search in progress: what it finds is printed, with messages, progress and statistics.
+ * A search in progress: printing results, messages, progress and statistics.
  */
 #ifndef GM_CMD_SEARCH_RUN_H
 #define GM_CMD_SEARCH_RUN_H
@@ -18,24 +18,24 @@ struct show {
 	SEARCH *search;
 	struct search_out *out;
 	struct flow *flow;
-	struct indexed *indexed;     /* of --index; or NULL */
-	struct os os;                /* for calls that are not part of the search */
+	struct indexed *indexed;     /* for --index; or NULL */
+	struct os os;                /* for calls outside the search */
 	double start, next;
 	bool shown;                  /* progress is shown, on a terminal */
-	unsigned steps;              /* of the search, up to FIRST_STEPS */
+	unsigned steps;              /* steps of the search, up to FIRST_STEPS */
 	uint64_t found;
 	bool failed;                 /* memory ran out */
 };
 
-/** Begin to count usage, before show_run().
-    @only  The pattern, if there is no other operand; else NULL.
-    @roots  n directories, which must remain valid.
+/** Start counting usage, before show_run().
+    @only  The pattern, if it is the only operand; else NULL.
+    @roots  n directories; borrowed.
     @return 0, or an exit status after a message. */
 int show_usage(struct show *show, const char *only, const char *const roots[], size_t n);
 
-/** Search, and print.
-    @more  Settings; completed by what the output needs.
-    @lines  Threads that read may make the lines.
+/** Search, and print the results.
+    @more  Settings; completed with the needs of the output.
+    @lines  Reading threads may make the lines.
     @return an exit status. */
 int show_run(struct show *show, struct search_more *more, bool lines);
 

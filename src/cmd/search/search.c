@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt search: print the paths that match a pattern, when they are found.
+ * getmnt search: print paths that match a pattern as they are found.
  *
  *     options --> searchv() --+--> readsearch() --> out.c: a line each ------------+--> flow.c
  *                             '--> lines, made by out.c in the threads that read --'
@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Choose what usage shows.  @return 0, or an exit status. */
+/** Choose the rows of usage.  @return 0, or an exit status. */
 static int choose_usage(struct search_args *args, struct search_out *out)
 {
 	bool depth = args->usage;
@@ -146,12 +146,13 @@ static int prepare_index(const struct search_args *args, const struct roots *roo
 {
 	const char *refused = args->options.flags & SEARCH_FOLLOW ? "--follow"
 	                      : args->reach.transport.delegate ? "--delegate" : NULL;
-	if (args->indexed.index)   /* the search probes the kernel itself */
+	if (args->indexed.index)   /* the search probes features itself */
 		os_init(&show->os, secure_getenv("GETMNT_DISABLE"));
 	return indexed_new(&show->os, &args->indexed, refused, roots, &show->indexed);
 }
 
-/** Take the patterns: the first operand, unless -e is given.  @return 0, or an exit status. */
+/** Collect the patterns: the first operand, or the arguments of -e.  @return 0, or an exit
+    status. */
 static int choose_patterns(struct search_args *args, struct advice *advice, int argc, char **argv)
 {
 	struct patterns *patterns = &args->patterns;
@@ -170,7 +171,7 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 		status = patterns_add(&patterns->find, args->operand = argv[optind++]);
 	if (!(args->options.flags & SEARCH_PAPER_Q))
 		args->options.flags |= SEARCH_EXTENDED;
-	/* The options stand before the operands by now. */
+	/* The options now precede the operands. */
 	advice->options = argv + 1;
 	advice->noptions = (size_t)first - 1;
 	advice->operand = args->operand;
@@ -217,7 +218,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	struct advice advice = {0};
 	struct roots roots = {0};
 	bool optional = false;
-	/* The search probes the kernel; until then no feature of it is needed. */
+	/* The search probes features of the kernel; none are needed before. */
 	status = choose_patterns(args, &advice, argc, argv);
 	if (status)
 		return status;
@@ -237,7 +238,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;
-	/* Less would be excluded, or more found, than was requested. */
+	/* Otherwise less would be excluded, or more found, than requested. */
 	const char *where = strbuf_text(&args->where), *pattern = strbuf_text(&args->patterns.text);
 	const char *exclude_types = strbuf_text(&args->exclude_types);
 	if (!where || !pattern || !exclude_types) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each object is one allocation: its key, the attributes that are printed, and its strings.  With
- * a limit the objects are a heap whose top is the last in the order, so that memory is bounded by
- * the limit.
+ * Each object is one allocation: its key, the printed attributes, and its strings.  With a limit,
+ * the objects form a heap with the last object on top, so that memory is bounded by the limit.
  */
 #include "cmd/search/sort.h"
 
@@ -13,17 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The attributes after these are not printed. */
+/* Later attributes are not printed. */
 enum { KEPT_STATX = offsetof(struct k_statx, dio_mem_align) };
 
-/** An object; data is the attributes, the path, the text that it is sorted by unless that is the
-    end of the path, the target of the link, and the names of extended attributes. */
+/** An object; data contains the attributes, the path, the sort text unless it is the end of the
+    path, the target of the link, and the names of extended attributes. */
 struct kept {
-	uint64_t high;            /* the number; of a text, where it is in data */
-	uint32_t low;             /* the number after the point or colon */
+	uint64_t high;            /* the number; for text, its offset in data */
+	uint32_t low;             /* the number after the decimal point or colon */
 	unsigned char type;       /* DT_* */
-	bool known : 1;           /* it has a value */
-	bool meta : 1, link : 1, xattrs : 1;   /* it has attributes, a target, a list of names */
+	bool known : 1;           /* the column has a value */
+	bool meta : 1, link : 1, xattrs : 1;   /* data contains attributes, a target, a list of
+	                                          names */
 	_Alignas(struct k_statx) char data[];
 };
 
@@ -36,7 +36,7 @@ void search_sort_destroy(struct search_sort *sort)
 	strbuf_destroy(&sort->next);
 }
 
-/** Make a number of a cell: digits, and after a point or colon nanoseconds or the minor number. */
+/** Parse the number of a cell: digits; after a point or colon, nanoseconds or the minor number. */
 static void parse_number(const char *text, struct kept *kept)
 {
 	char *end;
@@ -50,7 +50,7 @@ static void parse_number(const char *text, struct kept *kept)
 	}
 }
 
-/** Whether a column is sorted bytewise. */
+/** Whether a column is sorted as text. */
 static bool is_text(const struct search_column *by)
 {
 	return by->info.type != CT_NUMBER && by->info.type != CT_DECIMAL && !by->pair;
@@ -80,7 +80,7 @@ static int compare(const struct search_sort *sort, const struct kept *a, const s
 	return strcmp(path_of(a), path_of(b));
 }
 
-/** Append the object to sort->next.  @return it, valid until the next call; NULL: ENOMEM. */
+/** Make an object in sort->next.  @return valid until the next call; NULL: ENOMEM. */
 static struct kept *make(struct search_sort *sort, const struct object *o)
 {
 	struct strbuf *to = &sort->next;
@@ -118,7 +118,7 @@ static struct kept *make(struct search_sort *sort, const struct object *o)
 	return (void *)to->data;
 }
 
-/** Move an object down from the top of the heap to where it belongs. */
+/** Move an object from the top of the heap down to its position. */
 static void sink(struct search_sort *sort, struct kept *moved)
 {
 	size_t at = 0;

@@ -11,11 +11,11 @@
 
 struct kept;
 
-/** The results; {0}, except for the settings: empty. */
+/** The results; empty: {0}, except for the settings. */
 struct search_sort {
 	const struct search_column *by;   /* NULL: the results are not sorted */
-	bool down;                /* the greatest value first */
-	size_t most;              /* keep the first ones only; 0: all */
+	bool down;                /* greatest value first */
+	size_t most;              /* keep only the first; 0: all */
 	bool metadata;            /* keep the attributes, for printing */
 	struct kept **kept;
 	size_t count, room;
@@ -26,19 +26,19 @@ struct search_sort {
 void search_sort_destroy(struct search_sort *sort);
 
 /**
- * Keep an object, if it is among the first ones.
+ * Keep an object, unless the limit excludes it.
  *
- * The order is that of the values of the column: as numbers, or bytewise.  Objects without a value
+ * Objects are ordered by the values of the column, as numbers or bytewise.  Objects without a value
  * are last.  The path decides between equal values.
  *
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int search_sort_add(struct search_sort *sort, const struct object *o);
 
-/** Sort the objects, after the last one was added. */
+/** Sort the objects.  Call after the last was added. */
 void search_sort_end(struct search_sort *sort);
 
-/** Get the i-th object in this order.  @o  [out] Valid while sort is. */
+/** Get the i-th object in this order.  @o [out]  Valid as long as `sort`. */
 void search_sort_get(const struct search_sort *sort, size_t i, struct object *o);
 
 #endif

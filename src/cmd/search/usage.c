@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that read add up the objects of a batch of directories.  A text is a sequence of
- * parts, each the path of a directory and a struct part, so that the last ones can be found from
- * the end, and added to.  A file that may be found again is a part of its own.  The owner's thread
- * adds the parts to rows.
+ * Reading threads add up the objects of a batch of directories.  Their text is a sequence of parts,
+ * each a directory's path followed by a struct part, so that the last parts can be found from the
+ * end and added to.  A file that may be found again has its own part.  The owner's thread adds the
+ * parts to rows.
  */
 #include "cmd/search/usage.h"
 
@@ -15,17 +15,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LOOK_BACK = 8 };       /* parts that an object may be added to */
+enum { LOOK_BACK = 8 };       /* number of last parts that an object may be added to */
 
 /** The end of a part. */
 struct part {
 	uint64_t size, count;
-	uint64_t dev, ino;        /* of a file that is counted once */
+	uint64_t dev, ino;        /* for a file that is counted once */
 	uint32_t key;
 	uint32_t dir_len : 31, once : 1;
 };
 
-/** Add an object to one of the last parts.  @return whether there is one of its row. */
+/** Add an object to a part of the same row, among the last parts.  @return whether one was
+    found. */
 static bool add_to_part(struct strbuf *text, const struct part *new, const char *dir)
 {
 	size_t end = text->len;
@@ -49,7 +50,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
                 struct strbuf *text)
 {
 	const struct k_statx *st = (const void *)object->st;
-	/* After a failure the last part may be cut. */
+	/* After a failure, the last part may be truncated. */
 	if (text->failed || (options->xdev && os_statx_is_mount_root(st)))
 		return;
 	bool sized = S_ISREG(st->mode) || S_ISLNK(st->mode), dir = S_ISDIR(st->mode);
@@ -61,7 +62,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
 		.dir_len = options->depth ? (uint32_t)object->dir_len : 0,
 		.once = options->once || (st->nlink > 1 && !dir),
 	};
-	bool own = dir && options->depth;   /* it may have a row of its own */
+	bool own = dir && options->depth;   /* it may have its own row */
 	if (!part.once && !own && add_to_part(text, &part, object->dir))
 		return;
 	if (part.once) {
@@ -80,7 +81,7 @@ int usage_take(struct usage *usage, size_t root, struct strbuf *text)
 {
 	int rc = 0;
 	struct part part;
-	/* Hosts have the same numbers for different files. */
+	/* Different hosts may use the same numbers. */
 	const char *name = usage_root(usage, root);
 	const size_t prefix = remote_prefix(name);
 	const uint64_t host = prefix ? map64_bytes(MAP64_BYTES, name, prefix) : 0;
@@ -107,7 +108,7 @@ int usage_object(struct usage *usage, const struct usage_options *options, size_
 	struct k_statx copy = *st;
 	const char *name = usage_root(usage, root), *slash = strrchr(path, '/');
 	size_t dir = slash ? (size_t)(slash + 1 - path) : 0;
-	/* A root counts in its own row, also if it is a file, or the root of a mount. */
+	/* A root counts in its own row, even if it is a file or the root of a mount. */
 	if (strcmp(path, name) == 0) {
 		dir = strlen(name);
 		dir -= dir > 0 && name[dir - 1] == '/';

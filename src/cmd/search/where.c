@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From --size=+1M and the like to a query in find's language.  Each option is one test, or an
- * expression in parentheses; all of them must be true.
+ * Convert options such as --size=+1M to a query in find's language.  Each option becomes a test or
+ * an expression in parentheses; all must be true.
  */
 #include "cmd/search/where.h"
 
@@ -36,7 +36,7 @@ static bool size_read(const char *text, uint64_t *size)
 	return errno == 0 && *size >> shift == n && *size < INT64_MAX;
 }
 
-/** Add --size: +N is N or more, -N is N or less. */
+/** Add --size: +N means N or more, -N means N or less. */
 static int take_size(struct strbuf *text, const char *value)
 {
 	uint64_t size;
@@ -92,7 +92,7 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	char title[OPTION_TITLE_SIZE];
 	struct os os = {0};          /* no feature of the kernel is needed */
 	int status = 0;
-	setlocale(LC_CTYPE, "");     /* patterns follow it, as those of find do */
+	setlocale(LC_CTYPE, "");     /* for patterns, as in find */
 	query_env_host(&env, &os);
 	if (row->base == WHERE_SIZE) {
 		status = take_size(&one, value);
@@ -113,7 +113,7 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	env.quiet = true;
 	struct query *query = query_parse_text(one.data, &env, &error);
 	if (query) {
-		/* The canonical text: names and times of now. */
+		/* The canonical text, with names and times resolved now. */
 		struct strbuf canonical = {0};
 		query_print(query, &canonical);
 		if (canonical.len > 0)

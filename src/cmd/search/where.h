@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "cmd/options.h"
 
-/** Kinds of these options: the base of their rows. */
+/** Kinds of these options; the base of their rows. */
 enum where_kind {
 	WHERE_SIZE, WHERE_WITHIN, WHERE_BEFORE, WHERE_NEWER, WHERE_USER, WHERE_GROUP, WHERE_PERM,
 	WHERE_LINKS, WHERE_EMPTY, WHERE_QUERY,
@@ -16,7 +16,7 @@ enum where_kind {
 
 /** Add an option to a query.
     @text  The query so far, in find's language; "" at first.
-    @follow  Links are followed: -L was given before.
+    @follow  Links are followed, since -L precedes.
     @return 0, or an exit status after a message. */
 int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
 

@@ -3,9 +3,9 @@
  * getmnt serve: searches for a getmnt on another host, one after another, over standard input and
  * output (docs/PROTOCOL.md).
  *
- * It does what a search can do as this user, and nothing else.  What it keeps is bounded: a
- * request, the entries of a frame, and what a search itself needs.  A client that does not read
- * makes it wait in write(2); one that is gone ends it by SIGPIPE.
+ * It can only search, as this user.  Its memory is bounded: a request, the entries of a frame, and
+ * the needs of the search.  If the client does not read, it waits in write(2); if the client is
+ * gone, SIGPIPE ends it.
  */
 #include "cmd/cmd.h"
 
@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/** Seconds that found entries wait for more; and until a client hears that nothing was found. */
+/** Seconds: maximum delay of found entries; maximum silence towards the client. */
 #define HOLD 0.1
 #define SILENCE 1.0
 
@@ -33,11 +33,11 @@ struct serve_args {
 struct serve {
 	struct os os;
 	struct wire_reader reader;
-	struct strbuf out;         /* what is to be written; a frame of entries may be open */
-	size_t frame;              /* its place; SIZE_MAX: none */
+	struct strbuf out;         /* pending output; may end with an open frame of entries */
+	size_t frame;              /* offset of the open frame; SIZE_MAX: none */
 	double written;            /* os_now() of the last write */
 	SEARCH *search;
-	bool failed;               /* nothing can be written any more */
+	bool failed;               /* writing failed for good */
 };
 
 #define FLAG(field) OPT_IS_FLAG(struct serve_args, field)
@@ -52,7 +52,7 @@ const struct option_table serve_table = {
 	"serve", serve_rows, sizeof(serve_rows) / sizeof(*serve_rows),
 };
 
-/** Write what there is. */
+/** Write the pending output. */
 static void flush(struct serve *serve)
 {
 	if (serve->frame != SIZE_MAX)
@@ -71,8 +71,8 @@ static void flush(struct serve *serve)
 	serve->written = os_now();
 }
 
-/** Before each step of a search: nothing that was found waits long, and the client sees that this
-    process lives. */
+/** Call before each step of a search: limits the delay of entries, and shows the client that
+    this process lives. */
 static void watch(void *arg)
 {
 	struct serve *serve = arg;
@@ -103,7 +103,7 @@ static bool note_action(void *arg, const struct query_action *action,
 	return true;
 }
 
-/** Find out which actions the last object reaches.  @error [out]  Of a fact; 0. */
+/** Find the actions that the last object reaches.  @error [out]  An errno value, or 0. */
 static uint32_t reach(const struct serve *serve, int *error)
 {
 	struct search_visit visit;
@@ -156,18 +156,18 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 		put_entry(serve, &entry);
 }
 
-/** Say why the connection ends.  @return CX_ERROR. */
+/** Report why the connection ends.  @return CX_ERROR. */
 static int refuse(struct serve *serve, const char *why)
 {
 	enum { SHOWN = 1000 };
-	/* The client first: nobody may read standard error. */
+	/* Tell the client first: standard error may have no reader. */
 	wire_put_refused(&serve->out, why);
 	flush(serve);
 	message("serve", "%.*s", SHOWN, why);
 	return CX_ERROR;
 }
 
-/** Say why a search cannot begin. */
+/** Report why a search cannot start. */
 static int refuse_search(struct serve *serve, const struct talk_request *request, int error)
 {
 	struct pattern_error wrong;
@@ -193,7 +193,7 @@ static struct query *parse_query(const struct talk_request *request, struct strb
 {
 	struct query_env env;
 	struct query_error error = {0};
-	/* With METADATA all objects have them. */
+	/* With METADATA, all objects have the attributes. */
 	unsigned mask = request->flags & SEARCH_METADATA ? 0 : request->mask;
 	size_t n = 0;
 	query_env_tests(&env, &mask);
@@ -212,7 +212,7 @@ static struct query *parse_query(const struct talk_request *request, struct strb
 	return NULL;
 }
 
-/** Do a search, and send the answer.  @return an exit status. */
+/** Search, and send the results.  @return an exit status. */
 static int answer(struct serve *serve, const struct talk_request *request)
 {
 	struct search_options options = {
@@ -292,7 +292,7 @@ static int read_more(struct serve *serve)
 	return n > 0;
 }
 
-/** Answer requests until there are no more.  @return an exit status. */
+/** Answer requests until the input ends.  @return an exit status. */
 static int serve_all(struct serve *serve)
 {
 	struct strbuf why = {0};
@@ -321,7 +321,7 @@ static int serve_all(struct serve *serve)
 int cmd_serve(int argc, char **argv)
 {
 	struct serve_args args = {0};
-	/* A client does not tell its locale.  What it sends is UTF-8 today. */
+	/* The locale of the client is unknown; its text is UTF-8. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	int status = options_read(&serve_table, argc, argv, &args);
