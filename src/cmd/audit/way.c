@@ -185,40 +185,40 @@ int audit_way_may_save(const struct audit_way *way)
 	return put_into(way->save, NULL, 0);
 }
 
-/* The output of audit_json() for an audit that failed before it read anything. */
-#define JSON_NO_MEMORY \
-	"{\"findings\": [], \"counts\": {\"critical\": 0, \"warning\": 0, \"info\": 0, " \
-	"\"ignored\": 0, \"silenced\": 0}, " \
-	"\"left_out\": {\"critical\": 0, \"warning\": 0, \"info\": 0}, " \
-	"\"expired\": [], \"not_judged\": [], \"failed\": \"memory ran out\", " \
-	"\"exit_status\": 2, \"fstab\": null, \"root\": \"\", \"mounts\": 0, \"time\": 0, " \
-	"\"seconds\": 0, \"schema\": 1, \"version\": \"" GETMNT_VERSION "\", \"host\": null, " \
-	"\"boot_id\": null, \"mntns\": null, \"table\": null, \"complete\": false, " \
-	"\"incomplete_reasons\": [\"memory ran out\"]}\n"
-
-/** Output of formats for programs if there is no memory for the document; NULL: nothing. */
-static const char *const no_memory[AF_PROMETHEUS + 1] = {
-	[AF_NAGIOS] = "GETMNT UNKNOWN - memory ran out\n",
-	[AF_JSON] = JSON_NO_MEMORY,
-	[AF_JSONL] = JSON_NO_MEMORY,
-	[AF_PROMETHEUS] = "# HELP getmnt_audit_success Whether it could be audited.\n"
-	                  "# TYPE getmnt_audit_success gauge\ngetmnt_audit_success 0\n",
-};
+/** Append the document of an audit that ran out of memory, without an allocation. */
+static void put_no_memory(const struct audit_way *way, struct strbuf *out)
+{
+	static const struct audit_config config;
+	static const struct audit_report report;
+	struct run run = {.reasons = {"memory ran out"}, .nreasons = 1};
+	if (way->form == AF_NAGIOS)
+		strbuf_puts(out, "GETMNT UNKNOWN - memory ran out\n");
+	else
+		formats[way->form](&(struct audit_reported){
+			.run = &run, .report = &report, .config = &config, .root = "",
+			.failed = run.reasons[0], .status = AX_FAILED,
+			.began = os_time_ms() / 1000, .way = way}, out);
+}
 
 /** Print a document, or write it to its file.  @return 0, or -1 after a message. */
 static int deliver(struct audit_way *way, struct strbuf *document)
 {
-	const char *text = document->failed ? no_memory[way->form] : strbuf_str(document);
-	size_t len = document->failed ? text ? strlen(text) : 0 : document->len;
+	char bytes[4096];
+	struct strbuf lost = {.data = bytes, .size = sizeof(bytes)};
+	const char *text = strbuf_text(document);
+	size_t len = document->len;
 	int rc = 0;
-	if (document->failed) {
-		message(NULL, "%s", strerror(ENOMEM));
-		rc = -1;
+	if (!text) {
 		/* Free memory so that the message can be printed. */
 		strbuf_destroy(document);
+		message(NULL, "%s", strerror(ENOMEM));
+		put_no_memory(way, &lost);
+		text = strbuf_text(&lost);
+		len = lost.len;
+		rc = -1;
 	}
 	if (way->output)
-		return text && put_into(way->output, text, len) == 0 ? rc : -1;
+		return (len || rc == 0) && put_into(way->output, text, len) == 0 ? rc : -1;
 	if (len)
 		fwrite(text, 1, len, stdout);
 	return finish_stdout() == 0 ? rc : -1;
