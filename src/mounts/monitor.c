@@ -307,9 +307,9 @@ out:
 
 /* Waiting. */
 
-/** Wait for an event.
+/** Wait for an event, until a time.
     @return MONITOR_CHANGES (something may have changed), MONITOR_TIMEOUT, or the reason to stop. */
-static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
+static enum monitor_end wait_for(struct monitor *m, double until, int out)
 {
 	/* If the table is already known to have changed, mountinfo need not be polled. */
 	struct pollfd fds[] = {
@@ -318,8 +318,7 @@ static enum monitor_end wait_for(struct monitor *m, double seconds, int out)
 		{.fd = m->task, .events = POLLIN},
 		{.fd = m->out_closed ? -1 : out},
 	};
-	double ms = lesser(greater(seconds, 0) * 1000 + 0.999, 1e9);
-	int ready = os_poll(m->os, fds, sizeof(fds) / sizeof(*fds), (int)ms);
+	int ready = os_poll_until(m->os, fds, sizeof(fds) / sizeof(*fds), until);
 	if (ready < 0)
 		return MONITOR_ERROR;
 	if (fds[3].revents & POLLNVAL)
@@ -371,8 +370,7 @@ enum monitor_end monitor_next(struct monitor *m, int milliseconds, int out,
 			return MONITOR_TIMEOUT;
 
 		double end = milliseconds < 0 ? FOREVER : m->happened + milliseconds / 1000.0;
-		now = os_now();
-		enum monitor_end waited = wait_for(m, lesser(end, scan_due(m)) - now, out);
+		enum monitor_end waited = wait_for(m, lesser(end, scan_due(m)), out);
 		if (waited != MONITOR_CHANGES && waited != MONITOR_TIMEOUT)
 			return waited;
 		over = waited == MONITOR_TIMEOUT && os_now() >= end;

@@ -42,13 +42,12 @@ int os_bounded_wait(struct os *os, struct os_bounded *done, struct pollfd *fds, 
                     double until)
 {
 	struct strbuf *const to[2] = {&done->out, &done->err};
-	double now = os_now(), left = (done->end < until ? done->end : until) - now;
-	done->late = now >= done->end;
+	done->late = os_now() >= done->end;
 	if (done->late)
 		return 0;
 	for (int i = 0; i < 2; ++i)
 		fds[i] = (struct pollfd){.fd = done->fds[i], .events = POLLIN};
-	if (os_poll(os, fds, n, left < 0 ? 0 : left < 1e6 ? (int)(left * 1e3) + 1 : (int)1e9) < 0)
+	if (os_poll_until(os, fds, n, done->end < until ? done->end : until) < 0)
 		return -1;
 	for (int i = 0; i < 2; ++i) {
 		int more = fds[i].fd >= 0 && fds[i].revents ? read_available(os, fds[i].fd, to[i])

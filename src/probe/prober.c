@@ -191,11 +191,7 @@ static ssize_t prober_receive(struct prober *prober, struct probe_answer *answer
 static bool prober_wait(struct prober *prober, double until)
 {
 	struct pollfd fd = {.fd = prober->sock, .events = POLLIN};
-	double left = until - os_now();
-	if (left < 0)
-		left = 0;
-	return os_poll(prober->os, &fd, 1, left > 1000 ? 1000000 : (int)(left * 1e3) + (left > 0))
-	       > 0;
+	return os_poll_until(prober->os, &fd, 1, until) > 0;
 }
 
 /** Send SIGCONT to a supervisor that may be stopped. */

@@ -336,13 +336,6 @@ static bool super_receive_question(struct supervisor *super, struct worker *idle
 	return true;
 }
 
-/** Milliseconds until a time, rounded up. */
-static int milliseconds_until(double now, double until)
-{
-	double left = (until - now) * 1e3;
-	return left <= 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
-}
-
 /** One iteration.  @return whether there is more to do. */
 static bool super_turn(struct supervisor *super)
 {
@@ -382,7 +375,7 @@ static bool super_turn(struct supervisor *super)
 		else if (grows && super->last_given + GROW_AFTER < next)
 			next = super->last_given + GROW_AFTER;
 	}
-	int ready = os_poll(&super->os, fds, n + !super->ending, milliseconds_until(now, next));
+	int ready = os_poll_until(&super->os, fds, n + !super->ending, next);
 	if (ready < 0 || (ready == 0 && os_now() < next && ++super->empty_reads == EMPTY_READS_MAX))
 		return false;
 

@@ -212,9 +212,8 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	};
 	if (w->ping > 0)
 		until = lesser(until, w->pinged + w->ping);
-	double ms = lesser(greater(until - now, 0) * 1e3 + 1, 1e9);
 	int rc = child ? os_bounded_wait(&w->os, child, fds, WAITING, until)
-	               : os_poll(&w->os, fds, WAITING, until > now ? (int)ms : 0);
+	               : os_poll_until(&w->os, fds, WAITING, until);
 	if (rc < 0 && !child)
 		return -1;
 	now = os_now();

@@ -206,7 +206,7 @@ static bool receive(const struct profile_study *study, const struct profile_row 
 	struct report report;
 	for (double end = os_now() + limit * 1.1 + GRACE_SECONDS; os_now() < end;) {
 		struct pollfd fd = {.fd = sock, .events = POLLIN};
-		if (os_poll(study->os, &fd, 1, end - os_now() < 1 ? 100 : 1000) <= 0)
+		if (os_poll_until(study->os, &fd, 1, end) <= 0)
 			continue;
 		if (os_recv(study->os, sock, &report, sizeof(report), NULL, false)
 		    != (ssize_t)sizeof(report))
