@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+/* Seconds. */
+#define GATHER 0.2         /* events of a place within this time are one */
+#define LOST_APART 2.0     /* between updates, if events are lost again and again */
+#define FRESH 60.0         /* without events, note this often that the index is fresh */
+
 enum {
-	GATHER_MS = 200,          /* events of a place within this time are one */
-	LOST_MS = 2000,           /* between updates, if events are lost again and again */
-	FRESH_MS = 60 * 1000,     /* without events, note this often that the index is fresh */
 	FOLD = 50000,             /* changes between folds */
 	EVENTS_MOST = 64 << 20,   /* bytes */
 	EVENTS_READ = 256 << 10,
@@ -31,20 +33,15 @@ struct index_watch {
 	struct file_events events;
 	char *buf;                /* EVENTS_READ bytes */
 	enum index_watch_why why; /* not WATCH_EVENTS: an update is due */
-	int64_t first;            /* when the first event arrived, in ms; 0: there is none */
-	int64_t updated;          /* when the last update ended */
-	int64_t fresh;            /* when freshness was noted */
+	double first;             /* os_now() when the first event arrived; 0: there is none */
+	double updated;           /* when the last update ended */
+	double fresh;             /* when freshness was noted */
 	uint64_t changes;         /* since the last fold */
 	/* Directories that are to be read after the next events. */
 	struct later { uint32_t at; index_dir dir; } *later;
 	size_t nlater, later_room;
 	unsigned tries;           /* since there were none */
 };
-
-static int64_t now_ms(void)
-{
-	return (int64_t)(os_now() * 1000) + 1;
-}
 
 struct index_watch *index_watch_new(struct os *os, struct index *index, int rootfd)
 {
@@ -81,7 +78,7 @@ void index_watch_free(struct index_watch *w)
 
 int index_watch_fd(const struct index_watch *w)
 {
-	return w->why == WATCH_EVENTS && w->first ? -1 : w->group;
+	return w->why == WATCH_EVENTS && w->first > 0 ? -1 : w->group;
 }
 
 int index_watch_drain(struct index_watch *w)
@@ -90,8 +87,8 @@ int index_watch_drain(struct index_watch *w)
 	for (int i = 0; i < READS && (n = os_read(w->os, w->group, w->buf, EVENTS_READ)) > 0; ++i) {
 		if (file_events_add(&w->events, w->buf, (size_t)n) != 0)
 			return -1;
-		if (w->first == 0 && (w->events.others > 0 || w->events.lost))
-			w->first = now_ms();
+		if (w->first <= 0 && (w->events.others > 0 || w->events.lost))
+			w->first = os_now();
 		if (w->events.lost && w->why == WATCH_EVENTS)
 			w->why = WATCH_LOST;
 	}
@@ -103,16 +100,13 @@ static int drain_tick(void *arg)
 	return index_watch_drain(arg);
 }
 
-int index_watch_wait(const struct index_watch *w)
+double index_watch_due(const struct index_watch *w)
 {
-	int64_t now = now_ms(), due = w->fresh + FRESH_MS;
 	if (w->why == WATCH_START)
 		return 0;
 	if (w->why == WATCH_LOST)
-		due = w->updated + LOST_MS;
-	else if (w->first)
-		due = w->first + GATHER_MS;
-	return due > now ? (int)(due - now) : 0;
+		return w->updated + LOST_APART;
+	return w->first > 0 ? w->first + GATHER : w->fresh + FRESH;
 }
 
 /** Open a handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
@@ -208,8 +202,8 @@ static int keep_later(struct index_watch *w, const struct refresh *r)
 		w->later[w->nlater++] = (struct later){at, w->tree.dirs[at].dir};
 	}
 	w->tries = w->nlater ? w->tries + 1 : 0;
-	if (w->nlater && w->tries <= TRIES && w->first == 0)
-		w->first = now_ms();
+	if (w->nlater && w->tries <= TRIES && w->first <= 0)
+		w->first = os_now();
 	return 0;
 }
 
@@ -256,7 +250,7 @@ static int apply(struct index_watch *w, int rootfd, const struct map64 *covered,
 		w->changes = 0;
 		rc = index_fold(w->index, false);
 	}
-	w->fresh = now_ms();
+	w->fresh = os_now();
 	return rc;
 }
 
@@ -277,6 +271,6 @@ int index_watch_apply(struct index_watch *w, int rootfd, const struct map64 *cov
 		.rootfd = rootfd, .covered = covered, .max_age = -1, .tick = drain_tick, .arg = w,
 	};
 	int rc = index_update(w->os, w->index, &w->tree, &opts, counts);
-	w->updated = w->fresh = now_ms();
+	w->updated = w->fresh = os_now();
 	return rc;
 }

@@ -27,9 +27,8 @@ int index_watch_fd(const struct index_watch *watch);
 /** Read events.  @return 0, or -1. */
 int index_watch_drain(struct index_watch *watch);
 
-/** How long until index_watch_apply() is to be called, in milliseconds; 0: now; -1: not before
-    there are events. */
-int index_watch_wait(const struct index_watch *watch);
+/** When index_watch_apply() is to be called, as os_now(). */
+double index_watch_due(const struct index_watch *watch);
 
 /** Read the events that are left and store what all say, or update the index if events were
     lost; and commit.

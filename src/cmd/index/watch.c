@@ -10,6 +10,7 @@
  */
 #include "index/watch.h"
 
+#include "base/array.h"
 #include "cmd/index/live.h"
 #include "cmd/found/indexed.h"
 #include "os/file.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -191,29 +193,21 @@ static void check_mounts(struct watching *w)
 	}
 }
 
-/** How long to wait, in milliseconds. */
-static int wait_ms(const struct watching *w)
-{
-	int least = -1;
-	for (size_t i = 0; i < w->n; ++i) {
-		int ms = w->list[i].watch ? index_watch_wait(w->list[i].watch) : -1;
-		if (ms >= 0 && (least < 0 || ms < least))
-			least = ms;
-	}
-	return least;
-}
-
 /** Follow the file systems until a signal, or until none is left to watch. */
 static void follow(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
 	while (w->left > 0) {
-		for (size_t i = 0; i < w->n; ++i)
+		double due = INFINITY;
+		for (size_t i = 0; i < w->n; ++i) {
+			const struct index_watch *watch = w->list[i].watch;
 			w->fds[FIRST + i] = (struct pollfd){
-				.fd = w->list[i].watch ? index_watch_fd(w->list[i].watch) : -1,
-				.events = POLLIN,
+				.fd = watch ? index_watch_fd(watch) : -1, .events = POLLIN,
 			};
-		if (os_poll(os, w->fds, FIRST + w->n, wait_ms(w)) < 0)
+			if (watch)
+				due = lesser(due, index_watch_due(watch));
+		}
+		if (os_poll_until(os, w->fds, FIRST + w->n, due) < 0)
 			break;
 		int signal = w->fds[SIGNALS].revents ? os_signalfd_read(os, w->fds[SIGNALS].fd) : 0;
 		if (signal == SIGTERM || signal == SIGINT)
@@ -228,7 +222,7 @@ static void follow(struct watching *w)
 				w->status = CX_ERROR;
 				end_one(w, one, true);
 			}
-			if (one->watch && index_watch_wait(one->watch) == 0)
+			if (one->watch && index_watch_due(one->watch) <= os_now())
 				apply_one(w, one);
 		}
 	}
