@@ -25,7 +25,8 @@ void strbuf_reset(struct strbuf *buf)
 		buf->data[0] = '\0';
 }
 
-void strbuf_fail(struct strbuf *buf)
+/** Record that a part of the text is missing, as if an append had failed. */
+static void strbuf_fail(struct strbuf *buf)
 {
 	buf->failed = true;
 	if (buf->size > buf->len)

@@ -54,9 +54,6 @@ void strbuf_destroy(struct strbuf *buf);
 /** Empty the buffer, keeping its memory and a failure, so that a test at the end still sees it. */
 void strbuf_reset(struct strbuf *buf);
 
-/** Record that a part of the text is missing, as if an append had failed. */
-void strbuf_fail(struct strbuf *buf);
-
 /** Empty the buffer, and allow appends after a failure that was reported. */
 void strbuf_renew(struct strbuf *buf);
 

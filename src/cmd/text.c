@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +128,9 @@ static void put_formatted(struct strbuf *out, const char *format, va_list list)
 	va_end(args);
 }
 
-void text_vput(struct text *text, const char *format, va_list args)
+/** text_put() with a va_list, which is consumed. */
+__attribute__((format(printf, 2, 0)))
+static void text_vput(struct text *text, const char *format, va_list args)
 {
 	put_formatted(&text->people_text, format, args);
 }

@@ -10,7 +10,6 @@
 
 #include "base/strbuf.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /** A text; initialize with {0}.  Only text.c appends to the buffer. */
@@ -21,10 +20,6 @@ struct text {
 /** Append formatted text.  Strings are escaped: escape_terminal(). */
 __attribute__((format(printf, 2, 3)))
 void text_put(struct text *text, const char *format, ...);
-
-/** text_put() with a va_list, which is consumed. */
-__attribute__((format(printf, 2, 0)))
-void text_vput(struct text *text, const char *format, va_list args);
 
 /** text_put() for a document that its format prints, such as an audit report. */
 __attribute__((format(printf, 2, 3)))

@@ -125,9 +125,6 @@ bool devmap_path(char *buf, size_t size, const char *format, ...);
 __attribute__((format(printf, 4, 5)))
 bool devmap_at(char *buf, size_t size, const char *root, const char *format, ...);
 
-/** Whether text is a valid path component other than "." and "..". */
-bool devmap_is_component(const char *text);
-
 /** Whether text is a relative path without "." and "..". */
 bool devmap_is_subpath(const char *text);
 

@@ -45,7 +45,8 @@ bool devmap_at(char *buf, size_t size, const char *root, const char *format, ...
 	return fits;
 }
 
-bool devmap_is_component(const char *text)
+/** Whether text is a valid path component other than "." and "..". */
+static bool devmap_is_component(const char *text)
 {
 	return *text && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 && !strchr(text, '/');
 }

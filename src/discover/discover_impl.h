@@ -252,10 +252,6 @@ bool walk_enters(const struct walk *walk, uint32_t node, enum bfs_queue *queue);
 /** Mark everything below covered mounts as hidden. */
 void walk_hide_below(struct walk *walk);
 
-/** Copy the path of an entry into the discovery.
-    @return the path; NULL: walk->failed is set. */
-const char *walk_path(struct walk *walk, const struct bfs_at *at);
-
 /** Add a boundary that is not in the table. */
 void walk_boundary(struct walk *walk, const struct bfs_at *at, const struct k_statx *st);
 

@@ -155,7 +155,9 @@ static void walk_settled(struct walk *walk, uint32_t node)
 	}
 }
 
-const char *walk_path(struct walk *walk, const struct bfs_at *at)
+/** Copy the path of an entry into the discovery.
+    @return the path; NULL: walk->failed is set. */
+static const char *walk_path(struct walk *walk, const struct bfs_at *at)
 {
 	struct strbuf path = {0};
 	bfs_path(at, &path);

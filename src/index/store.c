@@ -22,7 +22,8 @@ struct store_name store_name(const char *kind, uint64_t number)
 	return name;
 }
 
-int store_map(struct os *os, int dirfd, struct manifest *m)
+/** Map the files of a manifest that are not mapped.  @return 0, or -1. */
+static int store_map(struct os *os, int dirfd, struct manifest *m)
 {
 	for (size_t i = 0; i < m->nfiles; ++i) {
 		struct index_file *file = &m->files[i];
@@ -46,7 +47,8 @@ int store_map(struct os *os, int dirfd, struct manifest *m)
 	return 0;
 }
 
-void store_unmap(struct os *os, struct manifest *m)
+/** Unmap the files of a manifest. */
+static void store_unmap(struct os *os, struct manifest *m)
 {
 	for (size_t i = 0; i < m->nfiles; ++i) {
 		os_unmap(os, m->files[i].map, m->files[i].size);

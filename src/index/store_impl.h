@@ -260,10 +260,6 @@ int store_replace(struct os *os, int dirfd, const struct manifest *m, bool *repl
 int store_describe(struct index_cluster *cluster, uint32_t number, const char *bytes, size_t size,
                    const struct segment_summary *summary);
 
-/** Map the files of a manifest that are not mapped.  @return 0, or -1. */
-int store_map(struct os *os, int dirfd, struct manifest *m);
-void store_unmap(struct os *os, struct manifest *m);
-
 /** Verify that no page of the maps was lost, so that what was made from them may be stored.
     @return 0, or -1 (EBADMSG). */
 int store_intact(const struct manifest *m);

@@ -37,7 +37,11 @@ const char *vfs_name(enum vfs_flag flag, unsigned char value)
 	return row->name;
 }
 
-void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option, unsigned char *atime)
+/** Apply an option to flags.  If relatime, noatime and strictatime are combined, the strongest
+    takes effect, independent of their order.
+    @atime [in,out]  The strongest so far; 0 at first. */
+static void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option,
+                          unsigned char *atime)
 {
 	if (option->flag == VFS_ATIME) {
 		bool ranked = option->name == vfs_name(VFS_ATIME, option->value);

@@ -42,11 +42,6 @@ const struct vfs_option *vfs_option(const char *option, size_t n);
 /** The usual name of a flag with a value. */
 const char *vfs_name(enum vfs_flag flag, unsigned char value);
 
-/** Apply an option to flags.  If relatime, noatime and strictatime are combined, the strongest
-    takes effect, independent of their order.
-    @atime [in,out]  The strongest so far; 0 at first. */
-void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option, unsigned char *atime);
-
 /** The flags that the options of a line request: user and users imply noexec, nosuid, nodev.
     @base  The flags without options; NULL: the kernel's defaults. */
 void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct vfs_flags *flags);

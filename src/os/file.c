@@ -120,7 +120,9 @@ static int read_open(struct os *os, int fd, size_t max, bool waits, char **text,
 	return rc;
 }
 
-int os_only_regular(struct os *os, int fd)
+/** Close a descriptor unless it refers to a regular file.
+    @return fd, or -1.  Errors: errno is unchanged if fd is -1; EISDIR; ENOTSUP. */
+static int os_only_regular(struct os *os, int fd)
 {
 	unsigned type = fd < 0 ? 0 : os_file_type(os, fd, NULL, NULL);
 	if (type == S_IFREG)

@@ -50,10 +50,6 @@ int os_look_entry(struct os *os, int dirfd, const char *name, enum os_entry_on o
     block. */
 int os_open_regular(struct os *os, int dirfd, const char *path, int flags);
 
-/** Close a descriptor unless it refers to a regular file.
-    @return fd, or -1.  Errors: errno is unchanged if fd is -1; EISDIR; ENOTSUP. */
-int os_only_regular(struct os *os, int fd);
-
 /** Read a regular file at a fixed path to its end.  It may be a mount point only of a mount that
     cannot block.
     @dirfd, path  As in openat(2); symlinks are followed.

@@ -95,9 +95,10 @@ static void add_xattrs(const SEARCH *search, struct bfs_scratch *scratch,
 	memcpy(out->data + at, &record, sizeof(record));
 }
 
-void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
-                       uint64_t actions)
+/** Append a record of an object. */
+static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
+                              const struct bfs_entry *entry, const struct k_statx *st,
+                              int fd, uint64_t actions)
 {
 	char target[PATH_MAX];
 	/* fd is a root that is a symlink, or has the type of what a symlink leads to. */

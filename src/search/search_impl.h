@@ -283,11 +283,6 @@ void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry
 void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
                       unsigned wanted);
 
-/** Append a record of an object. */
-void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
-                       const struct bfs_entry *entry, const struct k_statx *st, int fd,
-                       uint64_t actions);
-
 /** Report an object, if its type is requested and access is allowed.
     @st  Used only with METADATA or a query.  @fd  The object; -1: use its name in scratch->fd.
     @actions  Of the query, see query_outcome. */

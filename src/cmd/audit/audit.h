@@ -224,9 +224,6 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 /** Append a line with the rules that were not checked for all lines or mounts, if any. */
 void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported);
 
-/** Append a line of the configuration, without secrets. */
-void audit_put_row(struct strbuf *out, const struct audit_row *row);
-
 /** The next expired line of the configuration, or NULL.  @at [in,out]  0 at first. */
 const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at);
 

@@ -182,7 +182,8 @@ static void put_lacking(struct strbuf *out, const struct audit_reported *reporte
 	put_codes(out, ": ", reported->lacking);
 }
 
-void audit_put_row(struct strbuf *out, const struct audit_row *row)
+/** Append a line of the configuration, without secrets. */
+static void audit_put_row(struct strbuf *out, const struct audit_row *row)
 {
 	struct strbuf masked = {0};
 	mask_options(row->text, &masked);

@@ -50,9 +50,4 @@ bool action_end(struct action *action);
 
 void action_destroy(struct action *action);
 
-/** Append a word with its placeholders replaced: {} the path, {/} its last component, {//} its
-    directory, {.} and {/.} the path and the last component without the extension.  If a word
-    would start with the '-' of a name, "./" is put before it. */
-void action_replace(struct strbuf *out, const char *word, const char *path);
-
 #endif

@@ -42,7 +42,8 @@ const char *plan_path(const struct fstab_input *in, const char *name)
 	return *name ? name : "/";
 }
 
-uint32_t plan_holder(const struct maker *mk, const char *path)
+/** The visible mount that contains a path from ROOT; MT_NONE: only ROOT does. */
+static uint32_t plan_holder(const struct maker *mk, const char *path)
 {
 	return pathmap_nearest(&mk->by_name, path);
 }
@@ -69,13 +70,15 @@ bool plan_is_ro_view(const struct mount *mount)
 
 /* Prerequisites. */
 
-bool plan_is_volatile(const struct maker *mk, uint32_t node)
+/** Whether the content of a mount is lost at shutdown. */
+static bool plan_is_volatile(const struct maker *mk, uint32_t node)
 {
 	return fsopt_type_in(plan_mount(mk, node)->fstype, "tmpfs ramfs")
 	       && strcmp(mk->decisions[node].target, "/") != 0;
 }
 
-enum state plan_available(const struct maker *mk, uint32_t node)
+/** Whether a mount is available to mounts that need it: LINE; else its state. */
+static enum state plan_available(const struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
 	/* ROOT is a directory of an outer mount; or the mount exists before an fstab is read. */
@@ -85,7 +88,8 @@ enum state plan_available(const struct maker *mk, uint32_t node)
 	return (enum state)decision->state;
 }
 
-const char *plan_lack(enum state state)
+/** The reason in words why a mount is not available: "has no line". */
+static const char *plan_lack(enum state state)
 {
 	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
 }

@@ -89,20 +89,8 @@ const char *plan_path(const struct fstab_input *in, const char *name);
     @node  In the stack; MT_NONE gives MT_NONE. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
-/** The visible mount that contains a path from ROOT; MT_NONE: only ROOT does. */
-uint32_t plan_holder(const struct maker *mk, const char *path);
-
 /** Whether a mount is read-only while its file system is writable. */
 bool plan_is_ro_view(const struct mount *mount);
-
-/** Whether the content of a mount is lost at shutdown. */
-bool plan_is_volatile(const struct maker *mk, uint32_t node);
-
-/** Whether a mount is available to mounts that need it: LINE; else its state. */
-enum state plan_available(const struct maker *mk, uint32_t node);
-
-/** The reason in words why a mount is not available: "has no line". */
-const char *plan_lack(enum state state);
 
 /** Find the mount that contains a file or directory.
     @i     The node that needs it and may cover it, as an overlay on one of its layers; MT_NONE:
