@@ -136,8 +136,7 @@ bool match_is_further(struct matcher *m, const struct candidate *entry, const ch
 	if (entry->is.noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
 	    || ((!same || bind) && is_beneath(m, entry, mount)))
 		return false;
-	/* The same device twice on one mount point, as two subvolumes: one of the lines is
-	   wrong. */
+	/* The same device twice on one mount point, as two subvolumes: a line is wrong. */
 	bool again = same || strcmp(entry->is.source, source) == 0;
 	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
 	return true;

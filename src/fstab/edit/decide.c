@@ -2,8 +2,8 @@
 /*
  * The decision about a mount and the lines on its mount point.
  *
- * The line of the mount is kept, changed or reported.  If there is none, a line is added or the
- * mount is reported.  If a line is added, lines with another source are commented out.
+ * The line of the mount is kept, changed or reported.  If a mount has no line, a line is added or
+ * the mount is reported.  If a line is added, lines with another source are commented out.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -28,7 +28,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 }
 
 /*
- * What was changed in the file since a base: an earlier text of the file, or the units that systemd
+ * Finding changes of the file since a base: an earlier text of the file, or the units that systemd
  * generated from it.  systemd does not report which options it has loaded for a mount that is
  * mounted, so where the file was changed since systemd read it, any line may have been changed.
  */
@@ -155,7 +155,7 @@ static const char *inherit_options(struct merger *m, const char *options, const 
 	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
 }
 
-/** Change the source of a line to that of the mount. */
+/** Give a line the source of the mount. */
 static void change_source(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
 	struct fstab_entry *new = change(entry);
@@ -225,7 +225,7 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 	return text;
 }
 
-/** Compare the options and the pass of a line with those of the mount. */
+/** Compare the options and the pass of a line and its mount. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
 {

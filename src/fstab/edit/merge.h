@@ -47,7 +47,7 @@ struct fstab_merge_input {
 	bool keep;                      /* options are not compared */
 };
 
-/** What is reported. */
+/** Kinds of notes. */
 enum fstab_note_kind {
 	FSTAB_NOTE_DAMAGED,    /* mount(8) refuses the line: text says why */
 	FSTAB_NOTE_ODD,        /* mount(8) accepts the line, but: text */
@@ -90,7 +90,7 @@ struct fstab_merged {
 };
 
 /** Merge; linear in lines and mounts, except for swap spaces.  The result is read again, by
-    libmount as well, and compared with what was intended.
+    libmount as well, and compared with the intended lines.
     @merged [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM; EBADMSG (a line would not read as intended; there is no
     result). */

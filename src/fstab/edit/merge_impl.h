@@ -17,7 +17,7 @@
 #include "mountopts/optlist.h"
 #include "fstab/target.h"
 
-/** A line of the result: a line of the file, or one of the plan. */
+/** A line of the result: a line of the file or of the plan. */
 struct item {
 	bool is_new;
 	uint32_t i;

@@ -6,10 +6,10 @@
  * possible: before the first line that needs it and the comment of that line, but after all lines
  * that it needs itself.
  *
- * A line that stands before a line it needs is reported.  With FSTAB_FIX_ORDER one of the two is
- * moved: if only one needed line stands too late, that line moves up, since others may need it as
- * well; else the needing line moves down, after the last of them.  Comments move with their lines.
- * Lines of a cycle are not moved.
+ * A line that stands before a line it needs is reported.  With FSTAB_FIX_ORDER it is fixed: if only
+ * one needed line stands too late, that line moves up, since others may need it as well; else the
+ * needing line moves down, after the last of them.  Comments move with their lines.  Lines of a
+ * cycle are not moved.
  *
  * Items are sorted by position and rank, twice: after placing the added lines, and after moving
  * lines.

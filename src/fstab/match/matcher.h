@@ -114,9 +114,8 @@ enum match_pairing {
 /** Pair a mount with its line. */
 enum match_pairing match_pair(struct matcher *m, struct planned *mount);
 
-/** Whether the options of a paired line should be compared with those of the mount.  Not if the
-    mount cannot be expressed in fstab, unless only for lack of a password or name that the line
-    has. */
+/** Whether the options of a paired line and its mount should be compared.  Not if the mount
+    cannot be expressed in fstab, unless only for lack of a password or name that the line has. */
 bool match_compares_options(struct matcher *m, const struct candidate *entry,
                             const struct planned *mount);
 

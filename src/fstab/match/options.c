@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing the options of a line with those of its mount.
+ * Comparing the options of a line and its mount.
  *
  * The kernel always shows the VFS flags of a mount (ro, nosuid, noatime ...): a flag that the line
  * does not name has its default value, or for a bind the value of its source.  All other options

@@ -43,7 +43,7 @@ static bool is_strange_part(const struct candidate *entry, const struct mount *m
 	       && !strstr(mount->root, "/systemd-private-");
 }
 
-/** Options with their octal escapes decoded; "" if there are none. */
+/** Options with their octal escapes decoded; "" for NULL. */
 static const char *decoded(struct matcher *m, const char *options)
 {
 	size_t n = options ? strlen(options) : 0;

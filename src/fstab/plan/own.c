@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mounts that the system makes by itself.  In doubt a mount is not one of them: a redundant line is
- * noticed at once, a missing line only at the next boot.
+ * Mounts that the system makes by itself.  In doubt a mount does not count as one: a redundant line
+ * is noticed at once, a missing line only at the next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -107,8 +107,8 @@ static const struct {
 	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
 
-/** The number of components of a path below a directory, or below one of the names in it; -1:
-    not below. */
+/** The number of components of a path below a directory, or below a directory in it that has one
+    of these names; -1: not below. */
 static int depth_below(const char *target, const char *dir, const char *in)
 {
 	int depth = fstab_depth_below(target, dir);

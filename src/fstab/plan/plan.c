@@ -10,7 +10,7 @@
  * the file.
  *
  *     plan_classify() elsewhere, made by the system, hidden ..., a mount of its file system, a bind
- *     decide()        its line, or the reason why there is none
+ *     decide()        its line, or the reason why there is no line
  */
 #include "fstab/plan/plan_impl.h"
 

@@ -93,8 +93,7 @@ uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 bool plan_is_ro_view(const struct mount *mount);
 
 /** Find the mount that contains a file or directory.
-    @i     The node that needs it and may cover it, as an overlay on one of its layers; MT_NONE:
-    none.
+    @i     The node that needs it and may cover it, as an overlay covers a layer; MT_NONE: none.
     @path  From ROOT.
     @what  "its image", for the reason.
     @node [out]  The mount; or NULL.
@@ -111,7 +110,7 @@ bool plan_wants_mkdir(const struct maker *mk, uint32_t i);
 
 /** Find where the source of a bind is visible: in a mount of the root of its file system, or of a
     directory above the source; the highest first, since that is more likely a mount than a bind.
-    @line      Gets the source, or the reason why there is none.
+    @line      Gets the source, or the reason why it has no source.
     @in [out]  The mount that contains the source.
     @return LINE, WAITING or REFUSED. */
 enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
@@ -148,7 +147,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 
 /** Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE,
     by "user=NAME" in utab, by a mount point below /run/user/UID.  That user can choose its source,
-    and the type of a FUSE mount.  In a user namespace, the ID is that of the namespace.
+    and the type of a FUSE mount.  In a user namespace, the ID is valid in this namespace.
     @target  From ROOT.
     @kept  host_utab_options()
     @user  Gets the ID or name appended, which may contain any bytes; "?": unknown, for FUSE. */
@@ -167,7 +166,7 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 const char *source_type_fault(struct maker *mk, const struct mount *mount);
 
 /** Name the source of a mount without a device.
-    @line  Gets source, or the reason why there is none.
+    @line  Gets source, or the reason why it has no source.
     @return LINE or REFUSED. */
 enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line);
 
