@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting what is mounted, for a baseline.  baseline_compare.c compares two. */
+/* Collecting the mounts and swap spaces of a baseline.  baseline_compare.c compares two. */
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"

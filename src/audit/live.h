@@ -6,7 +6,7 @@
  *     audit_mounts()   MNT-*: broken mounts, independent of the fstab
  *     audit_covered()  MNT-UNDER-NOT-EMPTY: data in the directory that a mount covers
  *     audit_holders()  MNT-HELD: processes that keep an unmounted file system busy
- *     audit_drift()    DRIFT-*, SWAP-*: the fstab compared with what is mounted
+ *     audit_drift()    DRIFT-*, SWAP-*: the fstab compared with the live mounts
  *     audit_units()    UNIT-FAILED, FSTAB-SYSTEMD-STALE; DRIFT-NOT-MOUNTED and SWAP-NOT-ACTIVE
  *                      of units without a line
  *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
@@ -105,7 +105,7 @@ struct audit_covered {
  * List the directories that host_cover_look() shall examine, grouped by parent.
  *
  * Not listed: mounts of the system, of sessions and of containers; directories bound onto
- * themselves; an overlay on one of its own layers.
+ * themselves; overlays on their own layers.
  *
  * @list [out]  To be freed by audit_covered_free().
  * @return the length of the list, or -1 (ENOMEM).

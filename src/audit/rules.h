@@ -3,7 +3,7 @@
  * Rules: possible faults of an fstab and of the live mounts, each with a stable code.
  *
  *     lines of a file, facts --> audit_fstab() --> findings
- *     what is mounted -------> audit_drift(), audit_mounts() ... (live.h) --------^
+ *     the live mounts -------> audit_drift(), audit_mounts() ... (live.h) --------^
  *     a configuration -------> audit_policy(), audit_config_apply() (config.h)
  *
  * The lines of an fstab are checked one by one, and compared with each other.  Facts about the
@@ -273,8 +273,8 @@ void audit_report_keep(struct audit_report *report, audit_set rules, char *const
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /** Limit the findings of users' mounts, so that many mounts with long names cannot crowd out
-    those of the system in any format.  The most severe findings are kept; of the same severity,
-    the first. */
+    findings about the system in any format.  The most severe findings are kept; of the same
+    severity, the first. */
 void audit_report_bound(struct audit_report *report);
 
 /** Sort findings by line and code; findings without a line by target and code. */

@@ -325,8 +325,8 @@ static bool read_line(struct crypttab *tab, const char *line, size_t n, struct c
 }
 
 /** Find a line that was probably intended for a mapping without a line: a commented-out line, or
-    one with a similar name whose own mapping does not exist.  If there is none, the mapping belongs
-    to the initial RAM disk or LVM.
+    one with a similar name whose own mapping does not exist.  If no line is found, the mapping
+    belongs to the initial RAM disk or LVM.
     @wanted  The name of the mapping, of at most NEAR_BYTES.
     @comment [out]  The line is a comment.
     @return whether a line was found. */

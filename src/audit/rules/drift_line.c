@@ -196,7 +196,7 @@ static long priority_of(const struct fstab_entry *line)
 	return value >= 0 && value <= 32767 && !*end ? value : -1;
 }
 
-/** Compare the priority of a swap space with that of its line. */
+/** Compare the priorities of a swap space and its line. */
 static void check_priority(struct drift *drift, const struct fstab_entry *line,
                            const struct fstab_line *live)
 {

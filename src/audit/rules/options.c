@@ -238,7 +238,7 @@ static void check_conflict(struct audit *audit, const struct fstab_entry *entry,
 }
 
 /** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime, the kernel uses
-    the strongest; options such as atime only cancel one of them. */
+    the strongest; options such as atime only cancel another option. */
 static void check_flag(struct audit *audit, const struct fstab_entry *entry,
                        const struct vfs_option *mine)
 {

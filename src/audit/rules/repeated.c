@@ -77,7 +77,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 		return;
 	if (entry->path) {
 		const struct fstab_entry *first = audit_at(audit, entry->path);
-		/* A bind onto itself has other flags; its unit is that of the mount below it. */
+		/* A bind onto itself has other flags; both have the unit of the mount below. */
 		const char *source = fstab_normal(&audit->report->arena, entry->source);
 		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
 		bool remounts = fstab_entry_value(entry, "remount");

@@ -363,7 +363,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
-	/* udev links to only one of the devices with the tag. */
+	/* If several devices have the tag, udev links to only one. */
 	struct strbuf tag = {0};
 	int all = count == 1 && fstab_link_tag(source, &tag)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
