@@ -3,7 +3,7 @@
  * Shared by the files of `getmnt audit`.
  *
  *     audit.c       the flow
- *     options.c     the options, including those of the monitoring plugin
+ *     options.c     the options of the audit and of the monitoring plugin
  *     host.c        reads the input of the rules about a host
  *     config.c      finding, reading and printing the configuration
  *     baseline.c    --baseline and --save
@@ -361,7 +361,7 @@ int audit_watch_run(struct audit_opts *opts,
 /** Watch the files that the audit will read, or the parent directories of missing files. */
 void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine);
 
-/** Compare the findings with those of the last audit.
+/** Compare the findings with the findings of the last audit.
     @last  From audit_base_init().  @return 0, or -1 (ENOMEM). */
 int audit_watch_compare(const struct audit_way *way, struct audit_report *report,
                         struct audit_base_run *last);
