@@ -17,17 +17,17 @@
  *                 ARENA_PUSH(arena, report->lines, report->nlines, line_of(i));
  *         return arena_check(arena);
  *
- * Its functions add nothing after a failure, not even if there is memory again.  So what was added
- * before is whole, and no list has a hole:
+ * Its functions add nothing after a failure, not even if there is memory again.  So all elements
+ * added before are whole, and no list has a hole:
  *
  *     texts    are never NULL.  After a failure a text is "": do not use the length of its original
- *     lists    stay as they are: the count is that of the elements that exist
+ *     lists    stay as they are: they count only the elements that exist
  *     arrays   are NULL.  Allocate those of a function together, and test `failed` once before the
  *              first use
  *     maps     stay as they are (struct map64 and struct pathmap with an arena); map64_put()
  *              returns the new value
  *
- * Loops test `failed` if they would otherwise do work in vain.  After a failure the result can only
+ * Loops test `failed` if they would otherwise do useless work.  After a failure the result can only
  * be destroyed.
  */
 #ifndef GM_BASE_ARENA_H

@@ -162,8 +162,8 @@ static size_t raw_plain(const char *str, size_t len)
 {
 	const uint64_t ones = UINT64_MAX / 255, tops = ones << 7;
 	size_t n = 0;
-	/* Most text is plain: skip eight bytes at a time while none of them can be below '!', above
-	   '~' or a backslash. */
+	/* Most text is plain: skip eight bytes at a time unless a byte may be below '!',
+	   above '~' or a backslash. */
 	for (uint64_t word; len - n >= sizeof(word); n += sizeof(word)) {
 		memcpy(&word, str + n, sizeof(word));
 		uint64_t slash = word ^ ones * '\\';

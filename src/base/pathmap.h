@@ -14,7 +14,7 @@
 /** No number. */
 #define PATHMAP_NONE UINT32_MAX
 
-/** A path and one of its numbers. */
+/** A path and a number stored for it. */
 struct pathmap_entry {
 	const char *path;      /* borrowed */
 	uint32_t value;

@@ -181,7 +181,8 @@ bool has_secret(const char *options)
 
 /** Find the quote that ends an option: followed by a comma or the end of the text.
     @found  For either quote, the previous result: searches start at increasing positions.
-    @return the end of the text if there is none, or if mark is not a quote. */
+    @return its position; the end of the text if there is no such quote, or if mark is not a
+    quote. */
 static const char *find_end_quote(const char *found[2], const char *from, const char *end,
                                   char mark)
 {

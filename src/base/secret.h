@@ -36,7 +36,7 @@ void mask_text(const char *text, struct strbuf *out);
     @n  Length of the line.  A NUL in it counts as a blank.
     @word  Scratch space.  If memory runs out, 0 is returned.
     @open [out]  The secret starts with the following word.
-    @return the offset from which the line must not be shown; n if there is none. */
+    @return the offset from which the line must not be shown; n if the whole line may be shown. */
 size_t secret_goes_on(const char *line, size_t n, struct strbuf *word, bool *open);
 
 /** Append a line of a mount table with its secrets masked, including octal-escaped ones.  After a

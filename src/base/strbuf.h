@@ -24,8 +24,8 @@
 enum { COPY_BLOCK = 32 };
 
 /** Copy bytes in blocks, which is faster for short text.
-    @to, @from  Both have COPY_BLOCK more bytes: those of `to` are overwritten.  What is read after
-    the text may overlap what is written.
+    @to, @from  Both have COPY_BLOCK more bytes, which are overwritten in `to`.  The bytes of `from`
+    after the text may overlap `to`.
     @return where the copy ends. */
 static inline char *copy_blocks(char *to, const char *from, size_t len)
 {

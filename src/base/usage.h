@@ -22,7 +22,7 @@ struct usage_row {
 	size_t root;              /* index */
 	const char *path;
 	uint32_t key;
-	struct usage_sum sum;     /* including what is below */
+	struct usage_sum sum;     /* including directories below */
 };
 
 struct usage;
@@ -42,8 +42,8 @@ void usage_free(struct usage *usage);
 /** The name of a root, as given. */
 const char *usage_root(const struct usage *usage, size_t root);
 
-/** Find the row in which objects of a directory count: that of the directory, or of the one above
-    it that is deep enough.
+/** Find the row in which objects of a directory count: the row of the directory, or of the deepest
+    directory above it within the depth.
     @dir  n bytes; it starts with the root, as given; "": the root.
     @return USAGE_NONE: ENOMEM. */
 uint32_t usage_find(struct usage *usage, size_t root, const char *dir, size_t n, uint32_t key);

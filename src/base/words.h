@@ -14,7 +14,7 @@ static inline bool word_is(const char *at, size_t n, const char *word)
 	return (n == 0 || *at == *word) && strnlen(word, n + 1) == n && memcmp(at, word, n) == 0;
 }
 
-/** Whether n bytes are one of the words of a list separated by blanks. */
+/** Whether n bytes are a word of a list separated by blanks. */
 static inline bool word_in(const char *at, size_t n, const char *list)
 {
 	for (const char *end; *list; list = end + (*end == ' ')) {

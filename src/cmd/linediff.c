@@ -104,7 +104,7 @@ static int number_lines(struct text *old, struct text *new)
 
 /* Comparing. */
 
-/** Take one more step: to diagonal k, the i-th of its row, from one of its two neighbors.
+/** Take one more step: to diagonal k, the i-th of its row, from a neighboring diagonal.
     @before  The row with one change fewer, of n diagonals.
     @is_down [out]  The step goes down, not right.
     @return the farthest x on k, before following the diagonal; -1: outside the texts. */
