@@ -24,7 +24,7 @@ _Noreturn static void run_child(int parent, int out, int err, int (*run)(void *)
 	os_exit_process(run(arg));
 }
 
-/** Read what is available.  @return 1, 0 at the end, or -1. */
+/** Read the available bytes.  @return 1, 0 at the end, or -1. */
 static int read_available(struct os *os, int fd, struct strbuf *to)
 {
 	char *room = strbuf_extend(to, READ_SIZE);

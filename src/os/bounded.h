@@ -50,7 +50,7 @@ int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void 
                      struct os_bounded *done);
 
 /** Wait for output of the child, or for something else.
-    @fds, n  Two elements that this function sets, and those of the caller, as for poll(2).
+    @fds, n  Two elements that this function sets, then the caller's, as for poll(2).
     @until   When to return at the latest, as os_now().
     @return 1: the child runs; 0: it has ended, or is late; -1: an error. */
 int os_bounded_wait(struct os *os, struct os_bounded *done, struct pollfd *fds, size_t n,

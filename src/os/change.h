@@ -27,7 +27,7 @@ int os_create_unnamed(struct os *os, int dirfd);
     @flags  O_EXCL ... */
 int os_create(struct os *os, int dirfd, const char *name, int flags);
 
-/** close(2), which may report that what was written is lost.  @return 0, or -1. */
+/** close(2), which may report that written data is lost.  @return 0, or -1. */
 int os_close_written(struct os *os, int fd);
 
 /** unlinkat(2).  @dir  Remove a directory, which must be empty; else anything but a directory. */

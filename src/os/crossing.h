@@ -37,7 +37,7 @@ CROSSING(WRITE, writev)
 #define CROSS_(function, a, b, c, d, e, f, ...) \
 	function((long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* Functions of the C library whose names differ from that of the system call. */
+/* Functions of the C library whose names differ from the system call's. */
 #define sys_fork sys_clone
 #define sys_fstat(fd, st, c, d, e, f) sys_newfstatat(fd, (long)"", st, AT_EMPTY_PATH, 0, 0)
 #define sys_fstatat sys_newfstatat

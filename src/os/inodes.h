@@ -76,8 +76,7 @@ ssize_t os_inodes(struct os *os, int fd, struct os_inodes *range, struct os_inod
     @return the numbers in a group. */
 uint64_t os_inodes_groups(struct os *os, int fd, enum os_inodes_of of, unsigned *groups);
 
-/** The generation of a btrfs: what is changed after this call, is changed in this generation or a
-    later one.
+/** The generation of a btrfs: later changes have this generation or a higher one.
     @return 0: unknown, or another file system. */
 uint64_t os_inodes_generation(struct os *os, int fd, enum os_inodes_of of);
 

@@ -31,7 +31,7 @@ void os_unmap(struct os *os, const void *bytes, size_t size);
     of the file.  Once true, it remains true. */
 static inline bool os_map_lost(const atomic_bool *lost)
 {
-	/* The compiler does not move what was read before below this. */
+	/* The compiler does not move earlier reads past this. */
 	atomic_signal_fence(memory_order_seq_cst);
 	return atomic_load(lost);
 }

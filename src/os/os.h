@@ -283,7 +283,7 @@ int os_fs_sizes(struct os *os, int fd, struct os_sizes *sizes);
 struct iovec;
 
 /** Write all pieces; on a descriptor with O_NONBLOCK, wait until it is writable.
-    @pieces, n  Advanced past what was written, also on failure.
+    @pieces, n  Advanced past the written bytes, also on failure.
     @return 0, or -1.  Errors: those of writev(2). */
 __attribute__((warn_unused_result))
 int os_write_all(struct os *os, int fd, struct iovec **pieces, size_t *n);

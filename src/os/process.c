@@ -399,7 +399,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 
 enum { WHY = 256 };   /* bytes of a reason */
 
-/** Connect to one of the addresses of a server.  @return a descriptor, or -1. */
+/** Connect to any address of a server.  @return a descriptor, or -1. */
 static int connect_any(struct os *os, const char *host, const char *port, char why[WHY])
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};

@@ -69,8 +69,8 @@ int os_run_start(struct os *os, const struct os_command *command);
     its status is lost.  Errors: those of vfork(2) and waitpid(2). */
 int os_run(struct os *os, const struct os_command *command, int *status);
 
-/** The room for arguments that execve(2) leaves beside the environment, in bytes.  Each argument
-    takes its length, its NUL and a pointer. */
+/** The room for arguments that execve(2) leaves in addition to the environment, in bytes.  Each
+    argument takes its length, its NUL and a pointer. */
 size_t os_arg_room(struct os *os);
 
 /** Send a message of two parts; never raises SIGPIPE.
@@ -124,7 +124,7 @@ bool os_die_with(int parent);
 int os_tcp_start(struct os *os, const char *host, const char *port, int *sock);
 
 /** Get the connection.
-    @why [out]  Why there is none, is appended.
+    @why [out]  Gets the reason appended on failure.
     @return a descriptor; or -1.  Errors: EAGAIN: not yet; else it failed. */
 int os_tcp_take(struct os *os, int sock, struct strbuf *why);
 

@@ -73,7 +73,7 @@ uint64_t os_mount_id(struct os *os, int fd)
 	    && st.mask & K_STATX_MNT_ID)
 		return st.mnt_id;
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	/* The ID is in one of the first lines: pos, flags, mnt_id. */
+	/* The ID is in the first lines: pos, flags, mnt_id. */
 	int info = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	ssize_t n = info < 0 ? -1 : os_read(os, info, text, sizeof(text) - 1);
 	int error = errno;
