@@ -102,7 +102,7 @@ struct replace {
 	uint64_t mnt_id;        /* of the file, or of its directory; 0: unknown */
 	bool mnt_unique;        /* mnt_id is a unique mount ID */
 	struct stat st;         /* attributes of NAME when it was read */
-	char *text;             /* its bytes and a NUL; for a symlink, those of its target */
+	char *text;             /* its bytes and a NUL; for a symlink, the bytes of its target */
 	size_t len;
 	/* Set by replace_commit(): */
 	bool replaced;          /* NAME is the new file */

@@ -6,7 +6,7 @@
  * directory of the file that was read, even if a directory on the path is renamed.
  *
  * A step that fails returns -1: with errno, or after replace_fail() if no call failed.  No step
- * follows; undo() removes what was made.
+ * follows; undo() removes the new entries.
  */
 #include "path/replace_impl.h"
 
@@ -32,7 +32,7 @@ struct entry {
 	char name[NAME_SIZE];    /* of the directory: NAME, for messages */
 	int fd;
 	bool made;               /* by this run: undo() removes it, unless the file was replaced */
-	const char *bytes;       /* what was read, or is to be written */
+	const char *bytes;       /* the bytes read, or to be written */
 	size_t len;
 };
 
@@ -538,7 +538,8 @@ static int run_steps(struct writer *w, unsigned is)
 	return 0;
 }
 
-/** Close all files, and remove the lock file; unless the file was replaced, also what was made. */
+/** Close all files, and remove the lock file; unless the file was replaced, also the new
+    entries. */
 static void undo(struct writer *w)
 {
 	struct replace *file = w->file;
