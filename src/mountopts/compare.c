@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/** Options that are never compared: for mount(8) and systemd, or naming what is mounted. */
+/** Options that are never compared: for mount(8) and systemd, or part of the source. */
 enum { UNCOMPARED = OPT_USERSPACE | OPT_UNCOMPARED | OPT_IDENTITY };
 
 struct comparison {

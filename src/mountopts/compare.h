@@ -38,7 +38,7 @@ int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbu
 /** Append the options of a line that the line which mounts its file system first overrules, because
     the file system has one set of options for all mounts.
     @first    The options of that line.
-    @opts, n  Those of the line.
+    @opts, n  The options of the line.
     @return 0, or -1: memory ran out. */
 int opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
                   struct strbuf *lost);

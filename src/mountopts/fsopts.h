@@ -24,7 +24,7 @@ enum fsopt_flags {
 	OPT_NOT_GIVEN   = 1 << 3,  /* never in a line, or only for some types */
 	OPT_USERSPACE   = 1 << 4,  /* for mount(8) and systemd: not passed to the kernel */
 	OPT_UNCOMPARED  = 1 << 5,  /* the kernel accepts it, but does not always show it */
-	OPT_IDENTITY    = 1 << 6,  /* says what is mounted, not how */
+	OPT_IDENTITY    = 1 << 6,  /* part of the source, such as subvol= */
 	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
 };
 
@@ -76,7 +76,7 @@ extern const char fsopt_x_names[];
     type, even an unknown one (NULL). */
 bool fsopt_type_in(const char *fstype, const char *types);
 
-/** Whether an option of n bytes has one of the names of a row. */
+/** Whether an option of n bytes has a name of a row. */
 bool fsopt_is_named(const char *names, const char *option, size_t n);
 
 /** Whether all options of the type of a line are known. */

@@ -63,7 +63,7 @@ void join_findmnt(const struct mount *mount, struct strbuf *out)
 	decode_from(out, start);
 }
 
-/** Whether the kernel writes an option of a file system before those of the mount:
+/** Whether the kernel writes an option of a file system before the options of the mount:
     show_sb_opts(). */
 static bool is_early(const char *option, size_t n)
 {

@@ -206,7 +206,7 @@ static struct vfs_flags flags_of(const struct mount *mount)
 }
 
 /**
- * Append the options of a bind: those of the mount, not of its file system.
+ * Append the options of a bind: the options of the mount, not of its file system.
  *
  * A bind begins with the flags of the mount that its source lies in.  Where it has others, all are
  * written: mount(8) changes flags only if the line names one, and clears none that it does not

@@ -327,7 +327,7 @@ static bool is_definite(const struct fsopt *row, const char *option, size_t n)
 	return n > start;
 }
 
-/** Whether a mount shows an option by one of the names of its row. */
+/** Whether a mount shows an option by any name of its row. */
 static bool is_visible(const struct fsopt *row, const struct mount *mount, const char *option,
                        size_t n)
 {

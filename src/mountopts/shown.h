@@ -70,7 +70,7 @@ bool shown_lists(const struct mount *mount, const char *option, size_t n);
 bool shown_names(const struct mount *mount, const char *option, size_t n);
 
 /** Whether two lists have the same value of an option.
-    @missing  The result if one of them has none. */
+    @missing  The result if only one list has the option. */
 bool shown_same_value(const char *line, const char *live, const char *name, bool missing);
 
 /** Whether the options of two overlays name the same directories; "lowerdir+=" adds one to the

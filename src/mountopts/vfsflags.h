@@ -49,7 +49,7 @@ void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct
 /** The flags of a mount itself; mount->vfs_opts is not NULL. */
 void vfs_flags_of_mount(const struct mount *mount, struct vfs_flags *flags);
 
-/** The flags of a mount, including those of its superblock. */
+/** The flags of a mount and its superblock. */
 void vfs_flags_shown(const struct mount *mount, struct vfs_flags *flags);
 
 /** Set the flags that options name; without those that "user" and the like imply. */
