@@ -77,7 +77,7 @@ static unsigned type_of(const struct mounts *m, uint32_t node)
 	return fstype_flags(m->tree->nodes[node].mount->fstype);
 }
 
-/** Whether the table's names begin at the root of this process, not at that of the run. */
+/** Whether the table's names begin at the root of this process, not of the run. */
 static bool is_own(const struct mounts *m)
 {
 	return m->rootfd == AT_FDCWD || strcmp(m->prefix, "/") != 0;
@@ -318,7 +318,7 @@ static enum leads block_anywhere(const struct mounts *m)
 			return LEADS_BLOCKED;
 	}
 	for (size_t i = 0; i < m->ndependencies; ++i) {
-		/* Overlays with relative layers are local together, or none of them is. */
+		/* Either all overlays with relative layers are local, or none. */
 		if (!m->dependencies[i].clear && !m->dependencies[i].relative)
 			return LEADS_UNSURE;
 	}

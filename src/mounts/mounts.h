@@ -5,8 +5,8 @@
  * A system call on a file system that can block may never return.  One can block because of its
  * type (network, FUSE, autofs, unknown ...), its device (suspended, remote, or a loop device on a
  * file that can block), or the paths that it depends on (the layers of an overlay).  A mount is
- * "behind" another one that can block if that is one of its ancestors, and the mount is not just
- * stacked on the ancestor's root.
+ * "behind" another one that can block if that is an ancestor, and the mount is not just stacked on
+ * the ancestor's root.
  *
  * This is the only answer to that question; mounts/paths.h gives it for paths.
  */
@@ -25,7 +25,7 @@ struct mounts {
 	const struct mount_table *table;
 	struct mtree *tree;        /* over table->mounts */
 	uint32_t root;             /* the node of the root of the run, or MT_NONE */
-	int rootfd;                /* that root; AT_FDCWD: that of this process */
+	int rootfd;                /* that root; AT_FDCWD: this process's root */
 	const char *prefix;        /* its path in the table, or "/" */
 	int procfd;                /* where mountinfo was read, for reading it again */
 	const char *procpath;

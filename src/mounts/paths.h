@@ -25,10 +25,10 @@ enum path_followed {
 /** Paths from one root, and the mounts that hold them.  The caller sets the first members. */
 struct mounts_paths {
 	struct mounts *mounts;
-	int rootfd;            /* the root; AT_FDCWD: that of this process */
+	int rootfd;            /* the root; AT_FDCWD: this process's root */
 	bool sealed;           /* nothing may be accessed: the paths are those of another host, or
 	                          of a root that was not opened */
-	bool elsewhere;        /* the paths begin at another root than those of this process */
+	bool elsewhere;        /* the paths begin at another root than this process's */
 	bool blind;            /* a component that may not be read is taken for no symlink */
 
 	uint32_t reached;      /* by mounts_follow(): the mount that holds the last component that

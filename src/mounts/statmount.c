@@ -37,7 +37,7 @@ static const char *reader_str(const struct reader *r, uint64_t bit, uint32_t off
 	return r->buf->str + offset;
 }
 
-/** Copy a string into the table, or share that of the preceding record if they are equal.
+/** Copy a string into the table, or share the preceding record's string if equal.
     @return the string; NULL for NULL, or on failure with r->failed set. */
 static const char *reader_keep(struct reader *r, const char *str, const char *before)
 {

@@ -23,7 +23,7 @@ enum table_source {
 	TABLE_MOUNTINFO,  /* /proc/self/mountinfo, or the mountinfo of a task */
 	TABLE_RECORDED,   /* a recorded mountinfo, not the live table */
 	TABLE_FSTAB,      /* fstab(5); IDs are synthetic */
-	TABLE_MTAB,       /* the format of fstab, listing what is mounted */
+	TABLE_MTAB,       /* the format of fstab, listing live mounts */
 };
 
 /** A part of the source that could not be read. */
@@ -108,7 +108,7 @@ struct mount_table *table_read_fd(struct os *os, int fd);
 struct mount_table *table_parse_mountinfo(const char *text, size_t len);
 
 /** Read the mounts of a kernel table again.
-    @more  Fields in addition to those of the table, if statmount reports them.
+    @more  Additional fields, if statmount reports them.
     @keys  The mounts to read; NULL for all current mounts.
     @path  As for table_read_mountinfo(); NULL for the table of this process.
     @return A table of the mounts that still exist, in any order, or NULL.  Errors: those of the
@@ -133,8 +133,8 @@ void table_free(struct mount_table *table);
 const char *table_source_name(enum table_source source);
 
 /** Whether a table is inconsistent because mounts changed while it was read: a key is duplicated (a
-    reused 32-bit ID), or a parent is missing.  One missing parent is normal: that of the process's
-    root, or, if the root is a plain directory, the mount that contains it.
+    reused 32-bit ID), or a parent is missing.  One missing parent is normal: the parent of the
+    process's root, or, if the root is a plain directory, the mount that contains it.
     @return 1, 0, or -1 (ENOMEM). */
 int table_torn(const struct mount_table *table);
 

@@ -81,7 +81,7 @@ void mount_set_remove(struct mount_set *set, uint64_t key);
 /** Free the records that were replaced or removed since the last call. */
 void mount_set_forget(struct mount_set *set);
 
-/** Compare two records of a mount.  A field that one of them lacks does not count as changed.
+/** Compare two records of a mount.  A field that a record lacks does not count as changed.
     @return a set of CHANGE_REMOUNT, CHANGE_MOVE and CHANGE_PROPAGATION. */
 unsigned mount_changes(const struct mount *before, const struct mount *after);
 

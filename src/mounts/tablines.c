@@ -175,7 +175,7 @@ static const char *why_refused(const struct tabline *line)
 	return "not a valid line of fstab(5)";
 }
 
-/** What is suspicious about an entry, or NULL.
+/** Why an entry is suspicious, or NULL.
     @odd  A backslash does not start an escape. */
 static const char *why_odd(const struct tabline *line, bool odd)
 {
