@@ -142,8 +142,9 @@ static bool are_one(const struct devmap_tags *a, const struct devmap_tags *b)
 	return strcmp(a->type, "bcachefs") == 0;
 }
 
-/** Count the devices that have a tag, without members of other devices, and with the members of one
-    file system counted once.  If all are members, the tag is that of the device that they form. */
+/** Count the devices that have a tag, without members of other devices, and with the members of
+    one file system counted once.  If all are members, the tag belongs to the device that they
+    form. */
 static void sort_out(struct host *host, int tag, const char *value, struct host_tag *found)
 {
 	uint32_t *alone = malloc(found->count * sizeof(*alone));

@@ -35,7 +35,8 @@ static long read_number(struct reader *r, const char *format, ...)
 	return n < (int)sizeof(path) ? host_read_number(r->host->in.os, path) : -1;
 }
 
-/** Read the errors of an ext4 superblock: /sys/fs/ext4/NAME, where NAME is that of its device. */
+/** Read the errors of an ext4 superblock: /sys/fs/ext4/NAME, where NAME is the name of its
+    device. */
 static void ask_ext4(struct reader *r, const struct mount *m, uint32_t of)
 {
 	struct os *os = r->host->in.os;

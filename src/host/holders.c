@@ -31,7 +31,7 @@ enum {
 /** A line whose file system is not mounted here. */
 struct wanted {
 	const struct tabline *line;
-	const char *source, *name;   /* as written; that of the device, or NULL */
+	const char *source, *name;   /* as written; name of the device, or NULL */
 	uint64_t dev;                /* 0: unknown */
 	struct host_holder held;
 	uint64_t ns;                 /* the last namespace that was found to have it mounted */

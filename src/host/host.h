@@ -81,7 +81,7 @@ struct host {
 /** Initialize a host.  Reads nothing yet. */
 void host_open(struct host *host, const struct host_input *in);
 
-/** Free what was read; a zeroed struct is allowed. */
+/** Free all data; a zeroed struct is allowed. */
 void host_close(struct host *host);
 
 /** The units of systemd, read once; unknown below another root, or for a recorded table. */
@@ -123,7 +123,7 @@ bool host_device_number(struct host *host, const char *path, uint32_t *major, ui
 
 /* Places below ROOT: places.c */
 
-/** Follow a path as a process with ROOT as "/" would; /dev is that of this system. */
+/** Follow a path as a process with ROOT as "/" would; /dev is this system's. */
 enum path_followed host_follow(struct host *host, const char *path, struct strbuf *out);
 
 /** Find the type of the object at a path below ROOT, which is looked at once.
@@ -161,7 +161,7 @@ long host_read_number(struct os *os, const char *path);
 /** Read a small kernel file.  @return its text, which the caller frees; or NULL. */
 char *host_read_kernel(struct os *os, const char *path);
 
-/** The kernel command line, which the caller frees; NULL: unknown, or not that of this root. */
+/** The kernel command line, which the caller frees; NULL: unknown, or for another root. */
 char *host_cmdline(struct host *host);
 
 /** The type of /etc/mtab. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is installed in the system below ROOT.  Only files below ROOT are accessed, and symlinks are
+ * Programs and units installed below ROOT.  Only files below ROOT are accessed, and symlinks are
  * followed within ROOT.
  */
 #ifndef GM_HOST_SYSTEM_H
@@ -11,7 +11,7 @@
 struct host_system;
 
 /** Open ROOT.
-    @paths  Those of this process; what could block is not accessed.
+    @paths  The paths of this process; paths that could block are not accessed.
     @return the system, or NULL.  Errors: ENOMEM; those of openat(2).  Ownership:
     host_system_free(). */
 struct host_system *host_system_new(struct os *os, const char *root, struct mounts_paths *paths);

@@ -70,7 +70,7 @@ const struct host_unit *host_units_find(const struct host_units *units, const ch
 /** Whether a unit is of a kind, such as ".mount". */
 bool host_unit_is(const struct host_unit *unit, const char *suffix);
 
-/** Whether this root is that of the service manager: not a chroot. */
+/** Whether this root is the service manager's root, not a chroot. */
 bool host_is_managers_root(struct os *os);
 
 #endif
