@@ -55,7 +55,7 @@ const char *devmap_refused(const struct devmap *map, int *error)
 	return map->refused;
 }
 
-/** Forget which devices can block: what was found without the callback is no longer valid. */
+/** Forget which devices can block: results found without the callback are no longer valid. */
 static void discard_judgements(struct devmap *map)
 {
 	for (size_t i = 0; i < map->ndevs; ++i)

@@ -73,8 +73,8 @@ const char *devmap_refused(const struct devmap *map, int *error);
 
 /** Set the callback that checks the backing files of loop devices, for which the mounts must be
     known.  Discards earlier results.  Call it before tags are requested.
-    @blocks  Whether access to the file at path could block; true if unknown.  path is that of the
-    directory if the file is deleted.  major, minor: the loop device, for devmap_file_here().
+    @blocks  Whether access to the file at path could block; true if unknown.  If the file is
+    deleted, path is its directory.  major, minor: the loop device, for devmap_file_here().
     Without a callback, files are assumed to be local. */
 void devmap_set_blocking_test(struct devmap *map,
                       bool (*blocks)(void *arg, const char *path, uint32_t major, uint32_t minor),
@@ -137,7 +137,7 @@ const char *devmap_name(struct devmap *map, uint32_t major, uint32_t minor);
 
 /** Find the block device of a mount by its device number; btrfs and bcachefs have anonymous
     numbers, so for them by the source ("/dev/loop0").
-    @major, minor [out]  The device; unchanged if there is none.
+    @major, minor [out]  The device; unchanged if the mount has no device.
     @return whether the mount has a block device. */
 bool devmap_mount_device(struct devmap *map, const struct mount *m, uint32_t *major,
                          uint32_t *minor);

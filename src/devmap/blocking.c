@@ -5,9 +5,9 @@
  * Can a device block?  Yes if the device, or one below it, is remote, suspended or shut down;
  * "blocks" is the reason.  A multipath blocks only if all its paths do.
  *
- * May a device be probed?  Not if it blocks, is removable, or is held by another device: the
- * contents of a member are not those of the file system, and a path of a multipath may hang.  The
- * same applies to the disk of a partition, which must be read for PARTUUID.
+ * May a device be probed?  Not if it blocks, is removable, or is held by another device: a member
+ * does not contain the file system itself, and a path of a multipath may hang.  The same applies to
+ * the disk of a partition, which must be read for PARTUUID.
  *
  * The state can change afterwards; callers that must not block use the prober.
  */
@@ -47,7 +47,7 @@ static bool devmap_is_remote(struct devmap *map, struct devmap_dev *dev)
 	return dev->iscsi;
 }
 
-/** The relative path from a device's attributes to those of its disk. */
+/** The relative path from the attributes of a device to the attributes of its disk. */
 static const char *devmap_disk(const struct devmap_dev *dev)
 {
 	return dev->partition ? "../" : "";
