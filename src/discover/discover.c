@@ -31,7 +31,7 @@ void discover_defaults(struct discover_opts *opts)
 	};
 }
 
-/** The rules of a run: those of its algorithm, modified by --prune. */
+/** The rules of a run: the rules of its algorithm, modified by --prune. */
 static unsigned dsc_rules(const struct discover_opts *opts)
 {
 	unsigned rules = 0;

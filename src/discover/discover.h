@@ -71,8 +71,8 @@ struct discover_opts {
 	bool guest;                /* in a foreign process: do not raise its descriptor limit, and
 	                              use at most half of it */
 	bool boundaries;           /* collect boundaries */
-	struct mounts *known;      /* what is known of the mounts of this table, from a root at or
-	                              above; it is moved; NULL: nothing */
+	struct mounts *known;      /* data about the mounts of this table, found from a root at
+	                              or above; moved; NULL: none */
 	bool trusts_root;          /* see struct mounts */
 	bool lets_expire;          /* do not access mounts on automount triggers either: a lookup
 	                              through a trigger restarts its idle time */

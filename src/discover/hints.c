@@ -31,7 +31,7 @@ struct hint {
 	uint32_t node;
 	uint32_t seen;   /* the node that statx shows, or MT_NONE */
 	int error;       /* errno of statx; or 0, or NOT_TESTED */
-	bool right;      /* the name is that of the mount */
+	bool right;      /* the name leads to the mount */
 };
 
 struct hints {

@@ -307,7 +307,7 @@ static int probing_wait(struct probing *p, struct probe_answer *answer)
 	}
 }
 
-/** After an answer, make a superblock ready again, preferably one of the same owner. */
+/** After an answer, make a superblock ready again, preferably of the same owner. */
 static void probing_unpark(struct probing *p, uint32_t owner)
 {
 	uint32_t i = 0;

@@ -29,7 +29,7 @@ _Static_assert((int)DR_NRULES < (int)DISCOVER_RULES_MAX, "rules fit");
 const struct discover_rule_row discover_rules[DISCOVER_RULES_MAX] = {DISCOVER_RULES(RULE)};
 
 enum {
-	/* Counters in the same array, following those of the rules. */
+	/* Counters in the same array, following the counters of rules. */
 	HIT_VANISHED = DR_NRULES,
 	HIT_DENIED,
 	HIT_ERROR,
@@ -92,7 +92,7 @@ static enum bfs_verdict walk_entry(void *arg, struct bfs_scratch *scratch, const
 	return BFS_LOOK;
 }
 
-/** Whether statx shows another mount than that of the directory. */
+/** Whether statx shows another mount than the directory's. */
 static bool walk_crosses(const struct walk *walk, const struct walk_node *node,
                          const struct k_statx *st)
 {
