@@ -56,7 +56,7 @@ struct bfs_dir;
 struct bfs_entry {
 	const char *name;   /* valid during the callback */
 	size_t len;         /* of name */
-	uint64_t ino;       /* d_ino: at a mount point, that of the covered directory */
+	uint64_t ino;       /* d_ino: at a mount point, of the covered directory */
 	uint8_t type;       /* DT_*; DT_UNKNOWN: any type */
 };
 
@@ -91,7 +91,7 @@ struct bfs_output {
  * @hits    Counters; those of all threads are summed up.
  * @tag     In entry() and meta(): the tag of the entry, if it is entered.  Initially the
  *          tag of the directory.
- * @os      That of the current thread, for system calls of the policy.
+ * @os      For system calls of the policy in the current thread.
  * @fd      The directory being read.
  */
 struct bfs_scratch {

@@ -271,7 +271,7 @@ struct bfs_window {
 	int error;                 /* ... or to this error; 0: none */
 	struct bfs_budget *budget; /* lets the window grow; NULL: it may not grow */
 	unsigned shares;           /* the shares of the budget that it holds */
-	bool portion;              /* it counts as one of the portions of the budget */
+	bool portion;              /* counts as a portion of the budget */
 	struct bfs_window *next;   /* in a list */
 };
 

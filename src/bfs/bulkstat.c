@@ -9,7 +9,7 @@
  * The result must equal that of statx(2).  Therefore:
  *
  * - Only files and symbolic links are requested.  A directory may be a mount point or the root
- *   of a subvolume; then its number is that of the covered directory.  (The caller ensures that no
+ *   of a subvolume; then its number belongs to the covered directory.  (The caller ensures that no
  *   file is covered.)
  * - Values that are not attributes of the inode (device, mount, block size, mask) are copied from
  *   a template: another entry of the same directory and type, for which statx is called.  The

@@ -10,7 +10,7 @@
  * Invariants (bfs_frontier_check()):
  *  - a kid is taken once; list and heap skip taken kids;
  *  - waiting is the number of kids in the lists that are not taken, and each bunch in a list has
- *    at least one of them;
+ *    at least one such kid;
  *  - a bunch exists as long as its list, a heap entry, or a read refers to it;
  *  - in a heap no entry sorts before its parent.
  */
