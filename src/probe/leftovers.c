@@ -95,7 +95,7 @@ bool prober_memory_dir(char dir[PROBER_DIR_MAX])
 	return true;
 }
 
-/** Whether a directory belongs to a user and has none of the given mode bits. */
+/** Whether a directory belongs to a user and no given mode bit is set. */
 static bool memory_is_own(struct os *os, int fd, uid_t uid, unsigned bits)
 {
 	struct k_statx st;

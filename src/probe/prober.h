@@ -150,9 +150,9 @@ int prober_answer(struct prober *prober, struct probe_answer *answer, double dea
 int prober_left(const struct prober *prober, uint32_t dev_major, uint32_t dev_minor,
                 int64_t *since);
 
-/** End the processes, add their system calls to those of the run, and free the prober; NULL is
-    allowed.  Processes that cannot be killed are abandoned and stay recorded.  Takes 0.25 seconds,
-    on a busy machine 2 more. */
+/** End the processes, add their system calls to the run's, and free the prober; NULL is allowed.
+    Processes that cannot be killed are abandoned and stay recorded.  Takes 0.25 seconds, on a
+    busy machine 2 more. */
 void prober_free(struct prober *prober);
 
 #endif

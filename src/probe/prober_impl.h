@@ -11,8 +11,8 @@
 enum { PROBE_PATH_MAX = 60000 };
 
 /** A question as a message, followed by path and device, each with a NUL; the receiver sets the
-    pointers, device to NULL if there is none.  Other messages consist of a tag: PROBE_ROOT with the
-    root, PROBE_MEMORY with the directory of the records, PROBE_CGROUPS to permit moving
+    pointers, device to NULL if it is empty.  Other messages consist of a tag: PROBE_ROOT with
+    the root, PROBE_MEMORY with the directory of the records, PROBE_CGROUPS to permit moving
     processes. */
 struct probe_message {
 	struct probe_question question;

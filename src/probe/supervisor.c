@@ -287,7 +287,7 @@ static enum probe_how super_send_question(struct supervisor *super, struct worke
 }
 
 /** Send the pending question to a worker.  If no worker can be forked, the question waits for a
-    busy worker, or fails if there is none.
+    busy worker, or fails if no worker exists.
     @idle  An idle worker; NULL: fork one. */
 static void super_dispatch(struct supervisor *super, struct worker *idle, size_t size)
 {
