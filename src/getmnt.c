@@ -20,7 +20,7 @@
  *     escape.c           the escaping dialects of mount tables and output forms
  *     command.c          commands that messages suggest, built from words
  *     casefold.c         characters of UTF-8, and ignoring case
- *     fstypes.c          what is known of file system types: one table
+ *     fstypes.c          properties of file system types: one table
  *     mountinfo.c        lines of /proc/PID/mountinfo
  *     secret.c           passwords in options, sources and lines, masked
  *   os/                  the kernel facade: every system call, counted
@@ -31,7 +31,7 @@
  *     clock.c            counting and timing calls
  *     sampler.c          sampling where a thread spends its time
  *     crossing.c         each system call as a function of its own, for gprof builds
- *     file.c             opening a name without waiting for what is there; reading files whole
+ *     file.c             opening names without blocking; reading files whole
  *     map.c              reading files in memory, of which pages may be lost
  *     ring.c             opening several names by one io_uring call
  *     inodes.c           attributes of many inodes by one call: XFS, btrfs
@@ -62,7 +62,7 @@
  *     fsopts_values.c    accepted values
  *     layers.c           the directories of an overlay
  *     shown.c            how the kernel shows the options of a line; the user of a FUSE mount
- *     compare.c          the options of a line and those of its mount
+ *     compare.c          comparing the options of a line and its mount
  *     edit.c             lists of options built from other lists
  *     join.c             the options of a mount and of its file system as one list
  *     request.c          the options that a line needs to make a mount like one that exists
@@ -140,8 +140,8 @@
  *     query_date.c       dates
  *     query_actions.c    actions, -prune and options
  *     query_match.c      patterns and regular expressions
- *     query_bounds.c     what a query requires, as ranges: for an index
- *     query_eval.c       evaluating with what is known so far
+ *     query_bounds.c     the ranges that a query requires: for an index
+ *     query_eval.c       evaluating with the facts known so far
  *     query_tests.c      the tests
  *     query_print.c      the canonical string
  *     query_host.c       users, groups and files of this host
@@ -206,7 +206,7 @@
  *     place.c            where indexes are, and which file systems have one
  *     report.c           disk usage, from columns
  *     export.c           all objects, cluster by cluster
- *   host/                what is read from a host besides its mount table (never prints)
+ *   host/                data of a host besides its mount table (never prints)
  *     host.c             the door; mtab, crypttab, command line
  *     devices.c          devices by number, path and identifier
  *     places.c           paths below ROOT; file system types of the kernel
@@ -215,7 +215,7 @@
  *     holders.c          processes and namespaces that hold an unmounted file system
  *     covered.c          data covered by a mount
  *     units.c            systemd's mount, automount and swap units, by systemctl show
- *     system.c           what is installed below ROOT: fsck helpers, units of the administrator
+ *     system.c           programs and units below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab
  *     entry.c            a line of an fstab, read once: fields, options, what follows from them
  *     fstab.h            planning an fstab
@@ -298,7 +298,7 @@
  *     putdiff.c          a file or its changes, shown with secrets masked
  *     column.c           what all tables of columns share
  *     path.c             following paths without touching what can block
- *     run.c              the state of a run: its start, what is missing, the machine
+ *     run.c              the state of a run: its start, why it is incomplete, the machine
  *     machine.c          a machine: its mounts, and what host/ reads of it
  *     input.c            the mount table and root of a run; its mounts, named and tested
  *     json.c             the writer of JSON
@@ -334,12 +334,12 @@
  *     search.c           the flow
  *     options.c          options
  *     patterns.c         the patterns of a command line
- *     advice.c           what to type instead of what is meant for another tool
+ *     advice.c           suggestions for patterns written for another tool
  *     run.c              the run: results, messages, progress, statistics
  *     action.c           --exec, --exec-batch
  *     out.c              output forms
  *     sort.c             all results in the order of a column
- *     usage.c            disk usage of what is found (pure)
+ *     usage.c            disk usage of the objects found (pure)
  *     where.c            --size, --user ... --where: one query
  *   cmd/find/            getmnt find
  *     find.c             options, paths, the run

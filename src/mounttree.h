@@ -55,8 +55,8 @@ struct mt_node {
 	const struct mount *mount;
 	uint32_t parent;         /* MT_NONE for a root */
 	uint32_t first, next;    /* first child, next sibling; in table order */
-	uint32_t top;            /* the top of the stack of mounts on this mount's root; this node
-	                            itself if there are none */
+	uint32_t top;            /* the top of the stack of mounts on this mount's root; without
+	                            mounts, this node itself */
 	uint32_t covered_by;     /* the mount that hides this one, or MT_NONE */
 	uint32_t pending;        /* number of children that are not settled; 0: a LEAF */
 	uint32_t depth;          /* number of ancestors */

@@ -71,7 +71,7 @@ static void bulk_exclude(struct os *os, const struct discovery *d, struct search
 	}
 }
 
-/** What is needed to add the mounts of a table. */
+/** State for adding the mounts of a table. */
 struct reading {
 	struct os *os;
 	struct search_mounts *mounts;

@@ -267,7 +267,7 @@ static void judge_line(struct judge *j, size_t i)
 	if (wrong)
 		finding->time = 0;
 
-	/* The line precedes that of its parent mount, which the kernel lists first. */
+	/* The line precedes the line of its parent mount, which the kernel lists first. */
 	uint32_t parent = j->in->rows[finding->row].parent;
 	uint32_t at = parent < finding->row ? j->out->finding[parent] : REC_NONE;
 	if (at < j->out->nlines && j->out->findings[at].line->number > finding->line->number) {
