@@ -27,7 +27,8 @@ struct fstab_entry {
 	                            swap, or not an absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
 
-	/* Options in their order.  After an unclosed quotation mark mount(8) reads none. */
+	/* In the order of the line; none if a quotation mark is not closed, as mount(8) then
+	   ignores all. */
 	struct opt *opts;
 	uint32_t nopts;
 
@@ -53,7 +54,7 @@ struct fstab_entry {
 	const char *real_source; /* the source with symlinks followed; NULL: unknown, or not a
 	                            path */
 	bool skipped;            /* systemd mounts an API file system there, and skips the line */
-	bool numbered;           /* the device of the source is known: */
+	bool numbered;           /* the device number of the source is known: */
 	uint32_t major, minor;
 	bool added;              /* the line is not in the file yet */
 	bool absent;             /* a mount without a line, as the line it should have */

@@ -23,7 +23,7 @@
 #include "fstab/entry.h"
 #include "host/host.h"
 
-/** How a device is named. */
+/** Which name a device gets. */
 enum fstab_id {
 	FSTAB_AUTO,        /* device-mapper devices by their name; others by UUID or, if the UUID
 	                      is missing or shared, PARTUUID; else no line */
@@ -36,8 +36,8 @@ enum fstab_id {
 
 /** Which options a line has. */
 enum fstab_options {
-	FSTAB_MINIMAL,     /* those that differ from the defaults of the type */
-	FSTAB_LIVE,        /* all that the kernel shows and mount(8) accepts */
+	FSTAB_MINIMAL,     /* only options that differ from the defaults of the type */
+	FSTAB_LIVE,        /* all options that the kernel shows and mount(8) accepts */
 };
 
 /** Whether two devices are the same or belong to the same file system: 1, 0; -1: unknown.  Devices
@@ -153,7 +153,7 @@ struct fstab_line {
 	const struct mount *mount;  /* NULL for a swap space */
 	const struct mount *beneath;  /* of a bind onto itself: the mount of the same directory
 	                                 at the same mount point below it; or NULL */
-	const char *why;            /* of COMMENT and OWN */
+	const char *why;            /* COMMENT and OWN: the reason */
 	const char *owner;          /* OWN: who mounts it: api, automount, container:ENGINE,
 	                               credentials, gpt-auto, initrd, nsfs, session, snap,
 	                               udisks, unit, zfs; other fates: user:NAME if a user

@@ -34,7 +34,7 @@ static int fit(struct matcher *m, const struct candidate *entry, const struct pl
 	return fits;
 }
 
-/** Whether a line makes a mount on the same mount point that is covered, or bound onto itself. */
+/** Whether a line makes a mount lower in the stack on the same mount point. */
 static bool is_beneath(struct matcher *m, const struct candidate *entry, const struct planned *top)
 {
 	unsigned deep = 0;
@@ -46,7 +46,7 @@ static bool is_beneath(struct matcher *m, const struct candidate *entry, const s
 	return false;
 }
 
-/** Whether a mount is bound onto the mount that a line of the plan makes on its mount point. */
+/** Whether a mount is a bind onto itself, so that the line of the plan is for the mount below. */
 static bool is_above(const struct matcher *m, const struct planned *mount)
 {
 	return mount->line->beneath && match_live(m, mount->key) != mount;

@@ -22,12 +22,14 @@ struct fstab_match_input {
 
 enum fstab_difference_kind {
 	FSTAB_DIFFER_MISSING,    /* a mount has no line */
-	FSTAB_DIFFER_NO_LINE,    /* a mount has no line and cannot be expressed in one: `actual` */
+	FSTAB_DIFFER_NO_LINE,    /* a mount has no line and cannot be expressed in fstab;
+	                            `actual`: the reason */
 	FSTAB_DIFFER_SOURCE,     /* the line mounts another source, type, subvolume or layers */
 	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system */
-	FSTAB_DIFFER_REPEATED,   /* the line has the source and mount point of the other */
-	FSTAB_DIFFER_CONFLICT,     /* the line mounts another source on the mount point */
-	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
+	FSTAB_DIFFER_REPEATED,   /* the line has the same source and mount point as `other` */
+	FSTAB_DIFFER_CONFLICT,     /* the line mounts another source on the mount point of
+	                              `other` */
+	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as `live` */
 };
 
 struct fstab_difference {

@@ -43,7 +43,7 @@ struct maker {
 	uint32_t *seen;          /* [line * ORDER_KINDS + kind]: the latest edge to that line */
 	uint32_t at;             /* the line whose needs are being found */
 	unsigned patterns;
-	struct order_paths paths;   /* paths of that line */
+	struct order_paths paths;   /* paths that line `at` needs */
 	bool failed;             /* ENOMEM */
 };
 

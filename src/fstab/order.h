@@ -184,7 +184,7 @@ struct order_paths {
 		enum order_kind kind;
 	} *list;                 /* freed by the caller */
 	size_t count, room;
-	struct arena *arena;     /* of the paths */
+	struct arena *arena;     /* holds the paths */
 	bool failed;             /* ENOMEM */
 };
 

@@ -193,7 +193,7 @@ int order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
 	paths->count = 0;
 	paths->failed = false;
 	const char *source = line->source, *fstype = line->fstype;
-	/* A device that has the kernel's name needs no mount. */
+	/* A path in /dev does not depend on the lines of an fstab. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
 	if (line->bind) {
 		add_path(paths, source, strlen(source), ORDER_BIND);

@@ -46,7 +46,7 @@ struct work {
 	bool failed;                   /* ENOMEM */
 };
 
-/** A formatted string that stays; "" on ENOMEM. */
+/** A formatted string in the arena; "" on ENOMEM. */
 __attribute__((format(printf, 2, 3)))
 static const char *form(struct work *w, const char *format, ...)
 {
@@ -187,7 +187,7 @@ static const char *why_not(struct work *w, uint32_t i)
 	case ORDER_LACKS_OTHER:
 		return why_other(w, i, outcome);
 	case ORDER_LACKS_TARGET:
-		/* Another line may mount the same source on it, or a mount of the plan. */
+		/* The other line may mount the same source, or make another mount of the plan. */
 		if (!other->repeated && other->of == NONE)
 			return form(w, "line %u is mounted over it", outcome->other + 1);
 		break;

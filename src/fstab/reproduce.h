@@ -49,7 +49,7 @@ struct reproduction {
 	struct arena arena;
 };
 
-/** Check all mounts; O(n log n) in lines and mounts.
+/** Check which mounts the lines reproduce; O(n log n) in lines and mounts.
     @out  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
 int reproduce(const struct reproduce_input *in, struct reproduction *out);

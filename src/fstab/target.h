@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Mount points: their paths, which the system uses itself, and their systemd units.  Pure.
+ * Mount points: normalizing paths, mount points of the system, systemd units.  Pure.
  */
 #ifndef GM_FSTAB_TARGET_H
 #define GM_FSTAB_TARGET_H

@@ -111,8 +111,8 @@ static bool is_edited(const struct merger *m, const struct candidate *entry,
 	       || !opt_alike(now->options, was->options, true);
 }
 
-/** Whether the file no longer has the line that the base has for a mount.  A line with noauto, or
-    for a mount lower in a stack, may still exist. */
+/** Whether the file has lost the line that the base has for a mount.  Any line on the mount
+    point counts, even a noauto line or a line for a mount lower in the stack. */
 static bool is_removed(struct merger *m, const struct candidate *loaded,
                        const struct planned *mount)
 {
@@ -175,7 +175,7 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 	new->options = match_format(&m->match, "%s", strbuf_str(&m->match.more));
 }
 
-/** Note a difference that an option of --fix removes.
+/** Report a difference that an option of --fix fixes.
     @of     The line of the base.
     @fix    The option.
     @known  Whether the right value is known.

@@ -58,11 +58,11 @@ enum fstab_note_kind {
 	FSTAB_NOTE_OPTIONS,    /* text: options that differ */
 	FSTAB_NOTE_REFUSED,    /* text: options that the kernel refuses */
 	FSTAB_NOTE_PASS,
-	FSTAB_NOTE_REPEATED,   /* the line has the source and mount point of the other */
-	FSTAB_NOTE_CONFLICT,     /* the line mounts something else on the same mount point */
-	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as live shows */
-	FSTAB_NOTE_ORDER,      /* the line precedes the other, which it needs */
-	FSTAB_NOTE_UNKNOWN,    /* text was to be added but is not mounted */
+	FSTAB_NOTE_REPEATED,   /* the line has the same source and mount point as `other` */
+	FSTAB_NOTE_CONFLICT,     /* the line mounts another source on the mount point of `other` */
+	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as `live` */
+	FSTAB_NOTE_ORDER,      /* the line precedes `other`, which it needs */
+	FSTAB_NOTE_UNKNOWN,    /* `text` should be added but is not mounted */
 	FSTAB_NOTE_KINDS,
 };
 
@@ -70,7 +70,8 @@ struct fstab_note {
 	enum fstab_note_kind kind;
 	bool done;                     /* fixed; false: only reported */
 	bool edited;                   /* not fixed because the line was changed after the base */
-	bool back;                     /* added again though removed since systemd loaded it */
+	bool back;                     /* added again, although it was removed since systemd
+	                                  loaded it */
 	const struct fstab_entry *line;   /* a line of the file; or NULL */
 	const struct fstab_entry *other;
 	const struct fstab_line *live; /* a line of the plan; or NULL */
@@ -99,7 +100,7 @@ int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged)
 void fstab_merged_destroy(struct fstab_merged *merged);
 
 /** Give the lines of a plan the options that a file has for the same mounts.
-    @in    With the same plan.
+    @in    Contains `plan`.
     @plan  Gets the options, in its arena.
     @return 0, or -1.  Errors: ENOMEM. */
 int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan);
@@ -111,7 +112,7 @@ enum fstab_form {
 	FSTAB_FORM_TABS     = 1 << 2,  /* fields separated by one tab */
 };
 
-/** Append the lines of a plan, and the reasons why some mounts have none as comments. */
+/** Append the lines of a plan and, as comments, the reasons why some mounts have no line. */
 void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigned form);
 
 #endif

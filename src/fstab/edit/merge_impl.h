@@ -28,8 +28,8 @@ struct item {
 struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
-	struct matcher match;          /* of the file */
-	struct matcher base;           /* of the base, if it is a text */
+	struct matcher match;          /* matcher of the file */
+	struct matcher base;           /* matcher of the base, if it is a text */
 	bool based;                    /* there is a base: a text, or units that systemd loaded */
 	struct item *items;            /* the result, in order */
 	size_t nitems;

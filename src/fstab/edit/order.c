@@ -160,7 +160,7 @@ static bool decides_position(const struct order_work *o, uint32_t i, const struc
 	       && !((o->graph.flags[i] | o->graph.flags[need->line]) & ORDER_IS_IDLE);
 }
 
-/** Find the position of each added line: the index of the line of the file that it goes before. */
+/** Find the position of each added line: the index of the line of the file before which it goes. */
 static void position_added(struct order_work *o)
 {
 	struct merger *m = o->m;

@@ -113,7 +113,7 @@ static void put_changed(struct strbuf *out, const struct candidate *entry)
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
 		bool differs = i < TABLINE_FREQ && strcmp(before[i], after[i]) != 0;
-		/* Missing fields are added where the options or the pass change. */
+		/* To change the options or the pass, missing fields before them are added. */
 		if (!field->raw && is->passno <= 0 && !differs)
 			break;
 		if (field->raw) {

@@ -40,7 +40,7 @@ const char *match_normal(struct matcher *m, const char *path)
 	return normal;
 }
 
-/** Put an index first in the list of its mount point.  @return the former first; NO_LINE. */
+/** Put an index first in the list of a mount point.  @return the former first index; NO_LINE. */
 static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, uint32_t i)
 {
 	uint32_t next = pathmap_get(map, key);
@@ -60,8 +60,7 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;
 }
 
-/** Follow the links of the mount point of an entry; if it leads to that of a mount, it counts as
-    it. */
+/** Resolve the mount point of an entry.  If a mount is there, use its mount point as the key. */
 static void follow(struct matcher *m, struct candidate *entry)
 {
 	entry->is.real = entry->key;

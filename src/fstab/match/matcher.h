@@ -90,7 +90,8 @@ const char *match_normal(struct matcher *m, const char *path);
 /** Follow the links of a path, from ROOT.  @return 1; 0: it does not exist; -1: unknown. */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
-/** Index the plan, then a file.  A mount point that leads to that of a mount counts as it. */
+/** Index the plan, then a file.  A mount point in the file that resolves to the mount point of a
+    mount is indexed as that. */
 void match_add_plan(struct matcher *m);
 void match_add_file(struct matcher *m, const struct fstab_file *file);
 
@@ -151,8 +152,8 @@ bool match_bound(struct matcher *m, const struct candidate *entry, const struct 
 /** Whether a line has the plan's source, or a mere name. */
 bool match_same_name(const struct candidate *entry, const struct planned *mount);
 
-/** The plan's line of the source of a line that is not mounted; NULL: it is mounted, may be not
-    mounted, or its source is not. */
+/** The line of the plan that mounts the source of an unmounted line elsewhere; NULL: the line is
+    or may be mounted, or its source is not mounted. */
 const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry);
 
 /* part.c */

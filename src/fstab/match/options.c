@@ -84,7 +84,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	if (bind && !as_source && known && shown_super_readonly(actual))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
-		/* The line may name another source than the plan. */
+		/* The line may name a different source from the plan. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(actual, &want);
 		/* A bind onto itself may be older than the remount of its source as read-only. */

@@ -107,7 +107,7 @@ static void add_part(struct strbuf *out, const char *fstype, const char *options
 		mask_options(options, out);
 		return;
 	}
-	/* Omit an equal subvolid; a subvolume that was created again has another one. */
+	/* Omit an equal subvolid.  It differs for a subvolume that was created again. */
 	if (id && subvol && (!other || shown_same_value(other, options, "subvolid", true)))
 		id = NULL;
 	strbuf_puts(out, subvol || id ? ": " : "");

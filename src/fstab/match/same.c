@@ -51,7 +51,7 @@ bool fstab_link_tag(const char *link, struct strbuf *tag)
 	return false;
 }
 
-/** The tag that a source is, such as "UUID=x": perhaps quoted, or a link in /dev/disk; or NULL. */
+/** The tag in a source, such as "UUID=x": perhaps quoted, or as a link in /dev/disk; or NULL. */
 static const char *source_tag(struct matcher *m, const char *source)
 {
 	strbuf_reset(&m->text);
@@ -262,7 +262,7 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	return !device || is_kernel_name(source);
 }
 
-/** Whether a mount may be that of a line although its server chose another name; sshfs shows the
+/** Whether a mount may belong to a line although the server chose another name; sshfs shows the
     source of the line. */
 static bool is_served(const struct candidate *entry, const struct mount *mount)
 {

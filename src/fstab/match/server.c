@@ -83,8 +83,8 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
 }
 
-/** Whether two lists of NIDs of a Lustre server are the same, with results as same_host(): the
-    kernel shows addresses for names, and a first network with or without its number. */
+/** Whether two lists of NIDs of a Lustre server are the same, as in same_host().  The kernel
+    shows addresses instead of names, and a first network with or without its number. */
 static int same_nids(const char *a, size_t n, const char *b, size_t k)
 {
 	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {

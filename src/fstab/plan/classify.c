@@ -98,7 +98,7 @@ static void find_stacks(struct maker *mk)
 	}
 }
 
-/** Whether a directory is a layer of the root, or contains one at most `most` levels below it. */
+/** Whether a directory is a layer of the root, or contains a layer at most `most` levels below. */
 static bool is_layer(struct maker *mk, const char *dir, int most)
 {
 	static const char *const names[] = {"lowerdir", "upperdir"};

@@ -108,7 +108,7 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 	}
 	if (node)
 		*node = in;
-	/* The path is from when the file was opened; a mount may hide it now. */
+	/* The path dates from when the file was opened; a mount may hide it now. */
 	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
@@ -128,7 +128,7 @@ static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
 	uint32_t parent = plan_stack_base(mk, nodes[i].parent);
-	/* Mounts below it in a stack are hidden. */
+	/* Skip hidden mounts lower in the stack. */
 	while (parent != MT_NONE && mk->decisions[parent].target && !mk->decisions[parent].visible
 	       && strcmp(mk->decisions[parent].target, mk->decisions[i].target) == 0)
 		parent = nodes[parent].parent;

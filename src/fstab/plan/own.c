@@ -36,8 +36,8 @@ static const struct {
 
 /** Directories, or named directories in them, below which all mounts have one owner.  depth: the
     minimum number of components of a mount below it: a disk on /var/lib/docker is an
-    administrator's, and so is a bind below /var/lib/docker/volumes, where Docker's own have one
-    more component. */
+    administrator's, and so is a bind below /var/lib/docker/volumes, where mounts of Docker have
+    one more component. */
 enum {
 	LAYERS = 1u << 8,   /* only mounts without a device or server */
 	BOUND = 1u << 9,    /* only binds of a directory */
@@ -257,7 +257,7 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 	return NULL;
 }
 
-/** Whether ostree mounted it in the initial RAM disk: the parts of a deployment on their mount
+/** Whether ostree made a mount in the initial RAM disk: the parts of a deployment on their mount
     points, and the whole on /sysroot. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
 {
@@ -299,7 +299,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 		strbuf_printf(user, "%u", (unsigned)id);
 		return true;
 	}
-	/* mount(8) keeps the name of the user who mounted a line with "user" or "users". */
+	/* mount(8) records the user who mounted a line with "user" or "users". */
 	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
 	if (o && n > 5 && named_user(user, o + 5, n - 5))
 		return true;

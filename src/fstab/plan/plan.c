@@ -62,7 +62,7 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 
 /** Choose the options of a line.
     @bound  For a bind: the mount of its source; else NULL.
-    @first  "loop" and the like, or NULL.
+    @first  Options before the others, such as "loop"; or NULL.
     @more   Options after the others.
     @line   Gets options, or the reason why no line is possible.
     @return LINE or REFUSED. */

@@ -28,7 +28,7 @@ struct decision {
 	uint8_t state;           /* enum state */
 	bool visible;            /* below ROOT and reachable by its path, perhaps through binds
 	                            of it onto itself */
-	bool onto_itself;        /* a bind onto itself: plan_stack_base() has the line */
+	bool onto_itself;        /* a bind onto itself: the line is for plan_stack_base() */
 	bool boot;               /* OWN, and mounted before the fstab is read */
 	bool bind;
 	bool automount;          /* OWN: mounted by an automount unit of the fstab */
@@ -85,7 +85,8 @@ enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *fo
 /** Convert a path of the discovery to a path from ROOT; NULL: not below ROOT. */
 const char *plan_path(const struct fstab_input *in, const char *name);
 
-/** The lowest mount of a stack whose mounts all show the same directory: the line makes this one.
+/** The lowest mount of a stack whose mounts all show the same directory: a line of the mount point
+    makes this mount.
     @node  In the stack; MT_NONE gives MT_NONE. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
@@ -115,8 +116,8 @@ bool plan_wants_mkdir(const struct maker *mk, uint32_t i);
     @return LINE, WAITING or REFUSED. */
 enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
 
-/** Why a bind would not be writable; NULL: it would be.  A fault if no line mounts the file
-    system writable and shows it read-only elsewhere. */
+/** Why a bind would not be writable: the line of its file system would mount it read-only.
+    NULL: no reason. */
 const char *plan_bind_fault(struct maker *mk, uint32_t i);
 
 /* classify.c */
@@ -131,7 +132,7 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 
 /* own.c */
 
-/** Who mounts something without an fstab. */
+/** The part of the system that makes a mount without an fstab. */
 struct fstab_own {
 	const char *owner;       /* fstab_line.owner */
 	const char *why;         /* message */
@@ -156,7 +157,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 
 /* source.c */
 
-/** Name a device as input.id requires.
+/** Name a device by the kind of name that the input requests.
     @line  Gets source and note, or the reason why the device has no name.
     @return LINE or REFUSED. */
 enum state source_of_device(struct maker *mk, const struct fstab_device *device,

@@ -45,7 +45,7 @@ static struct tag tag_of(const struct devmap_tags *tags, enum fstab_id id)
 	return of[id];
 }
 
-/** Why a tag cannot be used; NULL: it can.  If quoted, the value would be read without quotes. */
+/** Why a tag cannot be used; NULL: it can.  A quoted value would be read without its quotes. */
 static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, enum fstab_id id)
 {
 	/* Why the tags of a device are not known. */
