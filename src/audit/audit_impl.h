@@ -14,7 +14,7 @@
 enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
 	AUDIT_NAME_MAX = 40,         /* bytes of the longest word checked for misspellings */
-	AUDIT_MISSES_MAX = 2000,     /* maximum of `misses` and of `looks` */
+	AUDIT_MISSES_MAX = 2000,     /* maximum of `misses`, and of `looks` */
 	AUDIT_BOOT = 4,              /* a bit added to a severity: a risk for the boot */
 };
 
@@ -25,10 +25,10 @@ struct audit {
 	size_t count;
 	struct pathmap by_target;   /* mount point -> its entries without noauto, the first entry
 	                               last */
-	struct order order;      /* of the entries */
+	struct order order;      /* order of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
-	size_t norder_findings, order_at;   /* order_at: the next to report */
+	size_t norder_findings, order_at;   /* order_at: index of the next finding to report */
 	struct map64 by_source;
 	struct map64 written; /* hash of a directory that an overlay writes to -> the first entry */
 	struct map64 keys;       /* scratch: the options of one entry */
@@ -193,7 +193,8 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 
 /* rbind.c */
 
-/** Give copies of mounts without a known owner the line of the recursive bind as their owner.
+/** Set the owner of copies that a recursive bind made to the line of the bind, unless the owner is
+    known.
     @match  Of a file and this plan.
     @return false: ENOMEM. */
 bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,

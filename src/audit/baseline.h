@@ -46,7 +46,7 @@ struct audit_base_list {
 struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* seconds since 1970 */
-	audit_set rules;  /* the rules that were checked */
+	audit_set rules;  /* rules that were checked */
 	unsigned include;        /* included owners: bit i for audit_base_owners[i] */
 	bool detailed;           /* severity and owner belong to the key of a finding */
 	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
@@ -56,7 +56,8 @@ struct audit_baseline {
 
 /** The differences between a host and its baseline. */
 struct audit_base_counts {
-	size_t came, went, changed;          /* mounts and swap spaces */
+	size_t came, went, changed;          /* numbers of new, missing and changed mounts and
+	                                        swap spaces */
 	size_t new_findings, gone_findings;
 };
 

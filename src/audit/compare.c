@@ -23,8 +23,8 @@ struct target {
 	const struct fstab_entry *line;  /* any line of the new text, preferably one mounted at
 	                                    boot */
 	const struct fstab_entry *needed;
-	bool had, could_do_without;      /* the old text has lines for the mount point; all of
-	                                    them are optional */
+	bool had, could_do_without;      /* had: the old text has lines for the mount point;
+	                                    could_do_without: all of them are optional */
 };
 
 struct comparison {

@@ -388,7 +388,7 @@ int audit_config_parse(struct audit_config *config, const char *file, const char
 	return p.failed ? -1 : 0;
 }
 
-/* The configuration in use. */
+/* Using the configuration. */
 
 static bool matches(const struct audit_glob *glob, const char *text)
 {

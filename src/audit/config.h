@@ -86,7 +86,7 @@ void audit_config_destroy(struct audit_config *config);
     @return 0, even if there are problems; or -1.  Errors: ENOMEM. */
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len);
 
-/** Set the severities of findings, and move the ignored ones from a report to config->silenced.
+/** Set the severities of findings, and move ignored findings from a report to config->silenced.
     @today  Days since 1970-01-01: rows with an earlier `until` have expired.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today);

@@ -44,7 +44,7 @@ bool audit_is_users(const char *owner);
 /** Set the owners of a plan's mounts, and the fstab line of each mount.
     @plan  Receives the missing owners, and the line numbers.
     @match  Of a file and this plan.
-    @lines  That file.
+    @lines  The file.
     @facts  Mounts with a unit file (FSTAB_UNIT) belong to the unit.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
@@ -67,10 +67,10 @@ struct audit_live {
 	const struct fstab_file *file;      /* the parsed fstab */
 	const struct fstab_plan *plan;     /* with owners: audit_own() */
 	const struct fstab_match *match;   /* lines matched with the plan */
-	const struct host_units *units;    /* NULL: not known */
+	const struct host_units *units;    /* NULL: unknown */
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
-	long mount_max;                    /* fs.mount-max; -1: not known */
+	long mount_max;                    /* fs.mount-max; -1: unknown */
 	long uptime;                       /* in seconds; -1: unknown, or long */
 
 	/* For audit_units() and audit_host(): */
@@ -80,7 +80,7 @@ struct audit_live {
 	struct audit_mtab mtab;
 	const struct host_errors_list *errors;   /* errors of the file systems of the plan's
 	                                            lines */
-	const char *cmdline;               /* of the kernel; NULL: not known */
+	const char *cmdline;               /* kernel command line; NULL: unknown */
 	const char *crypttab;              /* its text; NULL: it does not exist */
 	const char *crypttab_name;         /* name for messages */
 	bool crypttab_unknown;             /* it may exist, but could not be read */

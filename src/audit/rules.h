@@ -200,7 +200,7 @@ struct audit_finding {
 	const char *target;      /* the mount point, or the source of a swap space; "": none */
 	const char *owner;       /* who made the mount, one of audit_owners[]; NULL: not a mount.
 	                            If audit_is_users(), the severity is at most warning */
-	const char *fstype;      /* of the mount; NULL: not a mount */
+	const char *fstype;      /* type of the mount; NULL: not a mount */
 	const char *message;     /* the problem */
 	const char *expected, *actual;   /* or NULL */
 	const char *hint;        /* the remedy; or NULL */
@@ -265,7 +265,7 @@ void audit_not_checked(struct audit_report *report, enum audit_code code);
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 
-/** Remove the findings of all other rules. */
+/** Keep only the findings of some rules, at or below some paths.  @paths  If empty, keep all. */
 void audit_report_keep(struct audit_report *report, audit_set rules, char *const *paths,
                        size_t npaths);
 

@@ -78,7 +78,7 @@ static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 	                                     && shown_type(line->fstype, m->fstype)
 	                             ? opt_find(m->fs_opts, "subvol", 6, &n)
 	                             : NULL;
-	return subvol && n > 8 && !names_subvolume(line);   /* "subvol=/" is the top */
+	return subvol && n > 8 && !names_subvolume(line);   /* the top level has "subvol=/" */
 }
 
 /** A hint to remount, with text before and after the command.

@@ -183,7 +183,7 @@ static void check_errors(const struct audit_live *in, struct audit_report *repor
 				     "replace replaces it",
 				     "devices of the file system are missing");
 		else if (strcmp(at.fstype, "btrfs") == 0)
-			/* Since the device was created or the counters were reset. */
+			/* btrfs counts since the device was created or the counters were reset. */
 			audit_add_at(report, &at, FS_ERRORS, AUDIT_WARNING, "none", count,
 				     "btrfs scrub start; once repaired, btrfs device stats -z",
 				     "devices of the file system report errors");

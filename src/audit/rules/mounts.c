@@ -114,7 +114,7 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 	                                                  : NULL;
 	const char *name = covered ? d->targets[n->covered_by] : NULL;
 	bool upon = name && strcmp(name, target) == 0;
-	/* A triggered automount. */
+	/* An automount that was triggered. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {

@@ -92,8 +92,8 @@ static const char *what_needs(enum order_kind kind)
 	return words[kind];
 }
 
-/** Report a line that mount -a mounts too early.  systemd orders lines by the paths that it
-    knows. */
+/** Report a line that mount -a mounts too early.  systemd orders lines by path, if it knows the
+    path. */
 static void report_late(struct audit *audit, const struct fstab_entry *entry,
                         const struct order_finding *late, const struct fstab_entry *other)
 {
@@ -134,8 +134,8 @@ static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 	       && (kind != ORDER_SOURCE || fstab_entry_value(entry, "loop"));
 }
 
-/** The options that make systemd mount a line after all lines that it needs for the same reason, as
-    written in an fstab.
+/** The options, as written in an fstab, that make systemd mount a line after all lines that it
+    needs for the same reason.
     @options  Options to start with, or "". */
 static const char *lacking_options(struct audit *audit, const struct fstab_entry *entry,
                                    const struct order_finding *finding, const char *options)

@@ -135,7 +135,8 @@ static bool was_there(const struct discovery *d, const struct mount *child, cons
 	return false;
 }
 
-/** Whether the mounts that contain a path below the bind are copies of those below its source. */
+/** Whether the mounts that contain a path below the bind are copies of the mounts below its
+    source. */
 static bool is_same_way(const struct bounds *b, const char *target, const char *path,
                         const char *rest)
 {

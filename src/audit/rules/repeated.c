@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/** The key of a source: the number of its device if that is known, else its name. */
+/** The key of a source: its device number if known, else its name. */
 static uint64_t source_key(const struct fstab_entry *entry)
 {
 	const uint32_t number[] = {entry->major, entry->minor};

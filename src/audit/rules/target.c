@@ -193,7 +193,7 @@ static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, 
 	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
 }
 
-/** Check a mount point that resolves to that of another line. */
+/** Check a mount point that resolves to the mount point of another line. */
 static void check_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
 {
 	const struct fstab_entry *other = entry->noauto ? NULL : audit_at(audit, real);
