@@ -28,7 +28,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 	const struct option_table *options;
 	const struct column_table *columns;  /* for -o; or NULL */
-	const char *what;                    /* for --help */
+	const char *what;                    /* description for --help */
 	const struct command *subcommands;   /* the first operand selects one; or NULL */
 };
 

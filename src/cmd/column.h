@@ -48,7 +48,7 @@ const struct column_info *column_find(const struct column_table *table, const ch
 const struct column_info *column_named(const struct column_table *table, const char *option,
                                        const char *name, size_t n);
 
-/** The number of columns that may be requested. */
+/** Maximum number of columns in a list. */
 enum { COLUMNS_MAX = 128 };
 
 /** Append the columns of a comma-separated list of names, ignoring case.

@@ -74,7 +74,7 @@ static int tag_leads(struct host *host, const char *tag, const struct fstab_line
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
-	/* Only the name of the swap device is known. */
+	/* The device number of the swap space is unknown; compare names. */
 	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
 	    && is_plain_name(name))
 		same = strcmp(line->swap, name) == 0;

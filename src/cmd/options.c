@@ -37,7 +37,7 @@ const char *option_word_at(const struct option_row *row, int i, size_t *len)
 	*len = words ? strcspn(words, row->word ? "" : "|]") : 0;
 	if (row->word)
 		return words;
-	/* A plain name of an argument is not a list of words. */
+	/* A name such as FILE or A|B is not a list of words. */
 	if (!words || (!row->words && (!strchr(words, '|')
 	                               || strpbrk(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,"))))
 		return NULL;

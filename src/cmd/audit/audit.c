@@ -418,7 +418,7 @@ static int audit(int argc, char **argv, bool plugin)
 		message(NULL, "%s", strerror(ENOMEM));
 	status = finish_stdout() == 0 ? status : AX_FAILED;
 	audit_way_destroy(&opts.way);
-	/* As the guidelines of the Monitoring Plugins require. */
+	/* The guidelines of the Monitoring Plugins require this. */
 	return plugin ? NX_UNKNOWN : status;
 }
 

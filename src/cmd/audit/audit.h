@@ -250,7 +250,7 @@ const struct audit_base_entry *audit_next_cleared(const struct audit_reported *r
 /** One JSON document: docs/audit.schema.json. */
 void audit_json(const struct audit_reported *reported, struct strbuf *out);
 
-/** The same on one line. */
+/** The document of audit_json() on one line. */
 void audit_jsonl(const struct audit_reported *reported, struct strbuf *out);
 
 /** audit_text_changes() as JSON lines. */
@@ -279,7 +279,7 @@ bool audit_range_alerts(const struct audit_range *range, double number);
 enum { AUDIT_SERIES_MAX = 500 };
 void audit_prometheus(const struct audit_reported *reported, struct strbuf *out);
 
-/** Append the value of a label in quotes: valid UTF-8 for any bytes, at most 1000 of them. */
+/** Append the value of a label in quotes, as valid UTF-8 of at most 1000 bytes. */
 void audit_label(struct strbuf *out, const char *value);
 
 /* way.c */
@@ -299,7 +299,7 @@ int audit_way_report(struct audit_way *way, const struct audit_reported *reporte
     @return 0, or -1 after a message. */
 int audit_way_may_save(const struct audit_way *way);
 
-/** The last message, or another reason. */
+/** The last message, or a default reason. */
 const char *audit_way_why(struct audit_way *way);
 
 /** Audit, within the time limit, and print or write the document.

@@ -88,7 +88,7 @@ static void put_failed(const struct audit_reported *reported, struct strbuf *out
 	strbuf_add(out, reported->failed, strlen(reported->failed));
 }
 
-/** Number of characters. */
+/** The number of characters. */
 static size_t line_width(const struct strbuf *line)
 {
 	size_t width = 0;

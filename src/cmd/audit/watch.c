@@ -329,7 +329,7 @@ static int audit_once(struct watch *w)
 	way->saved = (struct strbuf){0};
 	bool failed = way->known.len == 0;
 	int put = put_metrics(w, &document, &messages);
-	/* A killed audit may still hang: wait as long before the next one. */
+	/* A killed audit may still hang: wait for as long as its time limit. */
 	double cost = hung ? way->seconds / SHARE : 0;
 	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
 	int rc = 0;

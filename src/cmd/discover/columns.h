@@ -52,7 +52,7 @@ static inline const struct column *columns_at(const struct columns *columns, siz
     @return 0, or an exit status after a message. */
 int columns_choose(struct columns *columns, const struct options *options);
 
-/** The mount fields that columns need. */
+/** The mount fields (enum mount_fields) that columns need. */
 unsigned columns_fields(const struct columns *columns);
 
 /** Find a chosen column by name.  @return NULL: not chosen. */

@@ -61,8 +61,8 @@ const char *cell_target(struct cells *cells, const struct row *row)
 		return row->node == MT_NONE ? NULL : run_target(&cells->list->run, row->node);
 	if (row->mount->point || !row->mount->uniq_id || list_form(cells->list)->flags & FF_OBJECTS)
 		return row->mount->point;
-	/* Unmounted before its name could be read: show the ID, which JSON has as a key.  Names
-	   from the kernel never begin with '('. */
+	/* Unmounted before its name could be read: show the ID, which JSON has in a member.
+	   Names from the kernel never begin with '('. */
 	strbuf_reset(&cells->text);
 	strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
 	return strbuf_str(&cells->text);

@@ -115,7 +115,7 @@ unsigned listing_fields(const struct options *o, const struct columns *columns)
 	                  | (o->in.probe ? MF_FS_OPTS : 0);
 	if (o->in.names != DN_KERNEL || o->in.probe)
 		return fields | DISCOVER_FIELDS;
-	/* Names and states are derived from the table alone. */
+	/* Names and states need only the table. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->in.identity == DI_DEV)
 		fields |= MF_DEV;

@@ -20,7 +20,7 @@ static void add_field(struct strbuf *out, const struct cells *cells, const char 
 		escape_octal(out, text, set, cells->terminal);
 }
 
-/** Append the source of a row, as mount(8) expects it. */
+/** Append the source of a row in the form that mount(8) expects. */
 static void add_source(struct strbuf *out, struct cells *cells, const struct row *row,
                        const char *set)
 {

@@ -23,8 +23,8 @@
 /** Arguments waiting for -exec ... + or -execdir ... +. */
 struct batch {
 	struct pack pack;
-	int dir;                  /* -execdir: the directory that contains them; -1: none */
-	const char *root;         /* the root below which it was found */
+	int dir;                  /* -execdir: the directory that contains the objects; -1: none */
+	const char *root;         /* the root below which the objects were found */
 	struct strbuf dir_path;
 };
 

@@ -47,7 +47,7 @@ static struct format_item *add_item(struct format *format, char kind)
 	return item;
 }
 
-/** Append text, to the last item if that is text. */
+/** Append text, to the last item if it is text. */
 static void add_text(struct format *format, const char *text, size_t len)
 {
 	struct format_item *last = format->n ? &format->items[format->n - 1] : NULL;

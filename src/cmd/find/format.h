@@ -14,11 +14,11 @@
 
 /** A directive, or text. */
 struct format_item {
-	char kind;                /* its letter; '\0': text */
+	char kind;                /* letter of the directive; '\0': text */
 	char time;                /* after A, B, C and T: the letter of strftime(3), @ or + */
 	bool left, zero, plus, blank, alternate;   /* flags - 0 + ' ' # */
 	int width, precision;     /* precision -1: none */
-	size_t from, len;         /* text: in struct format.text */
+	size_t from, len;         /* text: position in struct format.text */
 };
 
 struct format {

@@ -173,7 +173,7 @@ static void put_time(const struct putting *p, struct k_statx_time t, char letter
 	char fraction[24] = "", format[8] = " %", text[96];
 	time_t sec = (time_t)t.sec;
 	struct tm tm;
-	/* Ten digits, as find has them. */
+	/* Ten digits, as in find(1). */
 	if (letter == '\0' || strchr("STX+@", letter))
 		snprintf(fraction, sizeof(fraction), ".%09" PRIu32 "0", t.nsec);
 	if (letter == '@' || !localtime_r(&sec, &tm)) {

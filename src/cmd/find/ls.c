@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -ls: a line as from ls -dils, with the column widths of GNU find, which grow. */
+/* -ls: a line as from ls -dils, with the column widths of GNU find, which grow as needed. */
 #include "cmd/find/find.h"
 
 #include <dirent.h>

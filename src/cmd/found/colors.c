@@ -160,7 +160,7 @@ static const char *color_of(const struct colors *colors, const char *name, unsig
 	}
 }
 
-/** Append text in a color. */
+/** Append colored text. */
 static void put_colored(struct strbuf *out, const char *color, const char *text)
 {
 	if (*color)

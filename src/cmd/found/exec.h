@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Arguments for a command, up to a size. */
+/** Arguments for a command, limited in size. */
 struct pack {
 	struct strbuf text;       /* the arguments, each with its NUL */
 	size_t n;                 /* number of arguments */
-	size_t used, room;        /* bytes as execve(2) counts them: text and pointers */
+	size_t used, room;        /* bytes as counted by execve(2): text and pointers */
 };
 
 /** The bytes of an argument that count towards the limit of execve(2). */

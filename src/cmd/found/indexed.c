@@ -118,7 +118,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (!*uuid)
 		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
 		              m->point, index_why(PLACE_NAMELESS));
-	/* Each in-memory file system has its own. */
+	/* Each in-memory file system has an ID of its own. */
 	bool unique = fstype_flags(m->fstype) & FST_PSEUDO;
 	for (size_t i = 0; i < indexed->table->count && *uuid && !unique; ++i) {
 		const struct mount *o = &indexed->table->mounts[i];

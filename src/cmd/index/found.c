@@ -182,7 +182,7 @@ bool index_found_within(const struct index_run *ir, size_t i)
 		                    ? word_below(info->root, other->root) : NULL;
 		struct index_row row;
 		index_dir dir;
-		/* The other index has only the name of a subvolume, not its contents. */
+		/* Of a subvolume, the other index has only the name. */
 		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
 		    && index_dir_row(found[k].index, dir, &row) == 0
 		    && !(row.col[IC_FLAGS] & IF_UNREAD))

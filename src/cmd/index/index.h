@@ -105,7 +105,7 @@ struct index_found {
 	struct index *index;         /* NULL: it cannot be opened */
 	int error;                   /* why it cannot be opened */
 	size_t place;                /* the mount with the index's root; SIZE_MAX: none */
-	size_t twin;                 /* a mount with PLACE_TWIN that may be of the index's file
+	size_t twin;                 /* a mount with PLACE_TWIN that may show the same file
 	                                system; or SIZE_MAX */
 	char *title;                 /* for messages: the mount point, or else the name */
 };

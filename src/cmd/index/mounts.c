@@ -55,7 +55,7 @@ void index_run_why(const struct index_run *ir, size_t i, enum place_why why, str
 		strbuf_puts(text, "; " INDEX_TWIN_REMEDY);
 }
 
-/** Get the ID of a place's file system.  Without opening it, use the UUID of its device. */
+/** Get the ID of a place's file system; without opening it, the UUID of its device. */
 static void name_place(struct index_run *ir, size_t i)
 {
 	struct place *place = &ir->places[i];

@@ -164,7 +164,7 @@ static void put_limit(struct printing *p, uint32_t key, bool end, struct strbuf 
 {
 	uint64_t limit[2];
 	report_range((enum report_by)p->opts->by, key, &limit[0], &limit[1]);
-	/* The future and the last range are open at one end. */
+	/* The range of future times and the last range have no limit at one end. */
 	if (limit[end] != UINT64_MAX && (end || limit[1] > 0))
 		strbuf_number(text, limit[end]);
 }

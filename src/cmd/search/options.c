@@ -170,7 +170,7 @@ static int take_delegate(void *to, const struct option_row *row, const char *tex
 	return 0;
 }
 
-/* The base of a row without words is the value for its function. */
+/* The base of such a row is passed to its function. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
 static const struct option_row search_rows[] = {

@@ -118,7 +118,7 @@ static struct kept *make(struct search_sort *sort, const struct object *o)
 	return (void *)to->data;
 }
 
-/** Move an object from the top of the heap down to its position. */
+/** Move an object down from the top of the heap to its position. */
 static void sink(struct search_sort *sort, struct kept *moved)
 {
 	size_t at = 0;

@@ -38,7 +38,7 @@ int search_sort_add(struct search_sort *sort, const struct object *o);
 /** Sort the objects.  Call after the last was added. */
 void search_sort_end(struct search_sort *sort);
 
-/** Get the i-th object in this order.  @o [out]  Valid as long as `sort`. */
+/** Get the i-th object in this order.  @o [out]  Valid until the sort is changed or freed. */
 void search_sort_get(const struct search_sort *sort, size_t i, struct object *o);
 
 #endif

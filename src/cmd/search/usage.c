@@ -81,7 +81,7 @@ int usage_take(struct usage *usage, size_t root, struct strbuf *text)
 {
 	int rc = 0;
 	struct part part;
-	/* Different hosts may use the same numbers. */
+	/* Different hosts may use the same device and inode numbers. */
 	const char *name = usage_root(usage, root);
 	const size_t prefix = remote_prefix(name);
 	const uint64_t host = prefix ? map64_bytes(MAP64_BYTES, name, prefix) : 0;
