@@ -222,7 +222,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 
 /* Mounts in relation to others. */
 
-/** Whether the root of a device is mounted with the same source. */
+/** Whether the root of the same device is mounted, with the same source. */
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
