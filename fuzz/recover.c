@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of what is mounted, judged by any table and made anew.  The input: a byte of
+ * An mtab, checked against any table and rebuilt.  The input: a byte of
  * choices, a mountinfo up to an empty line; the rest is the file.
  *
  * Every line is told of once, and every mount; what is made has a line for each mount,
- * is right when it is judged, and is made again the same; without hints it does not
+ * is right when it is checked, and is rebuilt the same; without hints it does not
  * depend on the file.  The kernel is not entered.
  */
 #include "lib/fuzz.h"
@@ -23,7 +23,7 @@ static bool confirmed(void *arg, const struct rec_row *row, const char *option)
 	return strlen(option) % 2;
 }
 
-static void check(const struct rec_input *in, const struct rec_judgement *j)
+static void check(const struct rec_input *in, const struct rec_result *j)
 {
 	size_t sum = 0;
 	FUZZ_CHECK(j->nlines == in->lines->count);
@@ -45,20 +45,20 @@ static void check(const struct rec_input *in, const struct rec_judgement *j)
 	FUZZ_CHECK(sum == j->count);
 }
 
-/** Judge a text, and make the file anew.  @return whether it was right. */
+/** Check a text, and rebuild the file.  @return whether the text was right. */
 static bool remake(struct rec_input *in, const char *text, size_t len, struct strbuf *made)
 {
-	struct rec_judgement j;
+	struct rec_result j;
 	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text,
 	        len) : tablines_cut(text, len);
 	FUZZ_CHECK(lines);
 	in->lines = lines;
-	FUZZ_CHECK(rec_judge(in, &j) == 0);
+	FUZZ_CHECK(rec_check(in, &j) == 0);
 	check(in, &j);
 	bool right = rec_is_right(&j);
 	strbuf_init(made);
 	rec_build(in, &j, made);
-	rec_judgement_destroy(&j);
+	rec_result_destroy(&j);
 	tablines_free(lines);
 	return right;
 }

@@ -242,9 +242,9 @@
  *     decide.c           one mount and the lines at its place
  *     order.c            the positions of lines
  *     text.c             the bytes of the result
- *   recover/             a damaged mtab, judged and rebuilt (pure)
- *     recover.h          judging and rebuilding an mtab
- *     judge.c            which line belongs to which mount, and its faults
+ *   recover/             a damaged mtab, checked and rebuilt (pure)
+ *     recover.h          checking and rebuilding an mtab
+ *     check.c            which line belongs to which mount, and its faults
  *     build.c            the mounts as rows, and the new file
  *     options.c          options as sets
  *   audit/               findings with stable codes

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /** Append the target, type, options and numbers of a row. */
-static void build_mtab(const struct rec_input *in, const struct rec_judgement *j, size_t r,
+static void build_mtab(const struct rec_input *in, const struct rec_result *j, size_t r,
                        struct strbuf *out)
 {
 	const struct rec_finding *finding = &j->findings[j->finding[r]];
@@ -34,7 +34,7 @@ static void build_mtab(const struct rec_input *in, const struct rec_judgement *j
 		strbuf_puts(out, " 0 0");
 }
 
-void rec_build(const struct rec_input *in, const struct rec_judgement *j, struct strbuf *out)
+void rec_build(const struct rec_input *in, const struct rec_result *j, struct strbuf *out)
 {
 	for (size_t r = 0; r < in->nrows; ++r) {
 		const char *source = j->fields[r][0];

@@ -4,7 +4,7 @@
  * rebuilding it.  Pure.
  *
  *     lines (mounts/tablines.h) --.
- *                                 >-- rec_judge() --> a finding for each line, and
+ *                                 >-- rec_check() --> a finding for each line, and
  *     mounts, named -------------'        |           for each mount without a line
  *                                         '---------> rec_build() --> the bytes
  *
@@ -117,7 +117,7 @@ struct rec_finding {
 	const char *why;             /* the reason: of REC_GONE, REC_UNREADABLE, REC_IGNORED, and
 	                                some REC_WRONG; static */
 	uint64_t time;               /* REC_MNTTAB: the mount time to keep; 0: none */
-	size_t hint, nhints;         /* in rec_judgement.hints */
+	size_t hint, nhints;         /* in rec_result.hints */
 };
 
 /** An option that the kernel does not know, in an otherwise right line. */
@@ -126,7 +126,7 @@ struct rec_hint {
 	bool kept;
 };
 
-struct rec_judgement {
+struct rec_result {
 	struct rec_finding *findings;   /* of each line, in order; then of each missing mount */
 	size_t count, nlines;
 	size_t of[REC_NVERDICTS];
@@ -138,26 +138,26 @@ struct rec_judgement {
 };
 
 /**
- * Judge a file.
+ * Check a file.
  *
  * A line belongs to the mount with the same target, source, type and options; else to a mount with
  * the same target and as many equal fields as possible; else to a mount with the same source.
  * Equal lines and mounts are paired in their order.  The order of options and unnecessary escapes
  * do not matter.  Linear, except for sorting each line's options.
  *
- * @judgement [out]  To be freed by rec_judgement_destroy(), also on failure.
+ * @result [out]  To be freed by rec_result_destroy(), also on failure.
  * @return 0, or -1.  Errors: ENOMEM.
  */
-int rec_judge(const struct rec_input *in, struct rec_judgement *judgement);
-void rec_judgement_destroy(struct rec_judgement *judgement);
+int rec_check(const struct rec_input *in, struct rec_result *result);
+void rec_result_destroy(struct rec_result *result);
 
 /** Whether the file has a right line for every mount, and no other line. */
-bool rec_is_right(const struct rec_judgement *judgement);
+bool rec_is_right(const struct rec_result *result);
 
 /** Rebuild the file: a line for each row.
-    @judgement  The result of rec_judge() for the same input, with its hints.
+    @result  The result of rec_check() for the same input, with its hints.
     @out  Appended to. */
-void rec_build(const struct rec_input *in, const struct rec_judgement *judgement,
+void rec_build(const struct rec_input *in, const struct rec_result *result,
                struct strbuf *out);
 
 /** The names of formats, verdicts and fields (by the number of the bit). */

@@ -2,7 +2,7 @@
 /*
  * Shared by the files of recover/.
  *
- *     judge.c    which line belongs to which mount, and its faults
+ *     check.c    which line belongs to which mount, and its faults
  *     build.c    the rebuilt file
  *     options.c  lists of options as sets; which of them are hints
  */

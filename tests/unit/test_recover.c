@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An mtab judged and made anew, from recorded tables: pure.
+ * An mtab checked and rebuilt, from recorded tables: pure.
  */
 #include "unit.h"
 
@@ -65,12 +65,12 @@ static struct tablines *cut(const struct machine *m, const char *text, size_t le
 	return lines;
 }
 
-/** Judge a text.  What must hold of every judgement is looked at. */
-static struct rec_judgement judge(struct machine *m, struct tablines *lines)
+/** Check a text, and the invariants of the result. */
+static struct rec_result check_text(struct machine *m, struct tablines *lines)
 {
-	struct rec_judgement j;
+	struct rec_result j;
 	m->in.lines = lines;
-	CU_ASSERT_EQUAL_FATAL(rec_judge(&m->in, &j), 0);
+	CU_ASSERT_EQUAL_FATAL(rec_check(&m->in, &j), 0);
 	size_t sum = 0, off = 0;
 	CU_ASSERT_EQUAL(j.nlines, lines->count);
 	for (size_t i = 0; i < j.count; ++i) {
@@ -100,9 +100,9 @@ static char *rebuild(struct machine *m, const char *text, size_t len, enum rec_k
 	strbuf_init(&out);
 	struct tablines *lines = cut(m, text, len);
 	m->in.keep = keep;
-	struct rec_judgement j = judge(m, lines);
+	struct rec_result j = check_text(m, lines);
 	rec_build(&m->in, &j, &out);
-	rec_judgement_destroy(&j);
+	rec_result_destroy(&j);
 	tablines_free(lines);
 	char *made = strbuf_take(&out);
 	return made ? made : calloc(1, 1);
@@ -116,12 +116,12 @@ static void expect_made(struct machine *m, const char *text, enum rec_keep keep,
 	free(made);
 }
 
-/** Judge a text, and compare what is said with what is expected, a line each. */
+/** Check a text, and compare the findings with the expected lines. */
 static void expect(struct machine *m, const char *text, size_t len, const char *expected)
 {
 	STRBUF(said);
 	struct tablines *lines = cut(m, text, len);
-	struct rec_judgement j = judge(m, lines);
+	struct rec_result j = check_text(m, lines);
 	for (size_t i = 0; i < j.count; ++i) {
 		const struct rec_finding *f = &j.findings[i];
 		strbuf_printf(&said, "%u %s", f->line ? f->line->number : 0,
@@ -139,7 +139,7 @@ static void expect(struct machine *m, const char *text, size_t len, const char *
 		strbuf_putc(&said, '\n');
 	}
 	unit_expect(strbuf_str(&said), expected);
-	rec_judgement_destroy(&j);
+	rec_result_destroy(&j);
 	tablines_free(lines);
 }
 
@@ -398,7 +398,7 @@ UNIT_TEST(10_000_damaged_files)
 
 		struct tablines *lines = cut(&m, torn, n);
 		m.in.keep = REC_CHECKED;
-		struct rec_judgement j = judge(&m, lines);
+		struct rec_result j = check_text(&m, lines);
 		size_t right = 0, bytes = 0;
 		for (size_t i = 0; i < j.nlines; ++i) {
 			right += j.findings[i].row != REC_NONE
@@ -419,14 +419,14 @@ UNIT_TEST(10_000_damaged_files)
 			at = *end ? end + 1 : end;
 		}
 		untrue += *at != '\0';
-		rec_judgement_destroy(&j);
+		rec_result_destroy(&j);
 		tablines_free(lines);
 
 		/* The rebuilt file is right, and rebuilt again the same. */
 		lines = cut(&m, made, strlen(made));
-		j = judge(&m, lines);
+		j = check_text(&m, lines);
 		bad += !rec_is_right(&j) || j.dropped;
-		rec_judgement_destroy(&j);
+		rec_result_destroy(&j);
 		tablines_free(lines);
 		char *again = rebuild(&m, made, strlen(made), REC_CHECKED);
 		unlike += strcmp(again, made) != 0;
@@ -505,9 +505,9 @@ struct rebuilding {
 static int rebuild_all(void *arg)
 {
 	const struct rebuilding *r = arg;
-	struct rec_judgement j;
+	struct rec_result j;
 	STRBUF(made);
-	int rc = rec_judge(&r->m.in, &j), error = errno;
+	int rc = rec_check(&r->m.in, &j), error = errno;
 	if (rc == 0)
 		rec_build(&r->m.in, &j, &made);
 	if (rc == 0 && made.failed) {
@@ -515,7 +515,7 @@ static int rebuild_all(void *arg)
 		error = ENOMEM;
 	}
 	CU_ASSERT_TRUE(rc != 0 || strcmp(strbuf_str(&made), r->whole) == 0);
-	rec_judgement_destroy(&j);
+	rec_result_destroy(&j);
 	errno = error;
 	return rc;
 }

@@ -123,7 +123,7 @@ out:
 }
 
 /** Check for data covered by mounts.  @return 0, or -1 (ENOMEM). */
-static int judge_covered(struct auditing *a, const struct audit_live *live)
+static int check_covered(struct auditing *a, const struct audit_live *live)
 {
 	struct host_cover cover;
 	struct audit_covered *list;
@@ -146,7 +146,7 @@ static int judge_covered(struct auditing *a, const struct audit_live *live)
 }
 
 /** Check for processes that keep unmounted file systems busy.  @return 0, or -1 (ENOMEM). */
-static int judge_holders(struct auditing *a)
+static int check_holders(struct auditing *a)
 {
 	struct host_holders holders;
 	if (!a->opts->holders) {
@@ -163,7 +163,7 @@ static int judge_holders(struct auditing *a)
 }
 
 /** Compare the mounts with the baseline.  @return 0, or -1 (ENOMEM). */
-static int judge_baseline(struct auditing *a, const struct audit_live *live)
+static int check_baseline(struct auditing *a, const struct audit_live *live)
 {
 	struct audit_base_run *base = &a->base;
 	if (!base->baseline && !base->save)
@@ -176,7 +176,7 @@ static int judge_baseline(struct auditing *a, const struct audit_live *live)
 
 /** Apply the configuration, and compare the findings with the baseline.
     @return 0, or -1 (ENOMEM). */
-static int judge_findings(struct auditing *a)
+static int check_findings(struct auditing *a)
 {
 	struct audit_base_run *base = &a->base;
 	audit_report_keep(&a->report, a->opts->rules, a->opts->paths, a->opts->npaths);
@@ -191,7 +191,7 @@ static int judge_findings(struct auditing *a)
 }
 
 /** Check all rules.  @return 0, or -1 after a message. */
-static int judge(struct auditing *a)
+static int check_rules(struct auditing *a)
 {
 	struct fstab_machine *machine = &a->machine;
 	struct run *run = &machine->run;
@@ -218,12 +218,12 @@ static int judge(struct auditing *a)
 	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
 	            && audit_own(&plan, &match, a->file, &in.facts) == 0
-	            && audit_mounts(&live, &a->report) == 0 && judge_covered(a, &live) == 0
-	            && judge_holders(a) == 0 && audit_drift(&live, &a->report) == 0
+	            && audit_mounts(&live, &a->report) == 0 && check_covered(a, &live) == 0
+	            && check_holders(a) == 0 && audit_drift(&live, &a->report) == 0
 	            && audit_units(&live, &a->report) == 0
-	            && (host = audit_judge_host(machine, &live, &a->report)) == 0
-	            && judge_baseline(a, &live) == 0 && audit_policy(&policy, &a->report) == 0
-	            && judge_findings(a) == 0;
+	            && (host = audit_check_host(machine, &live, &a->report)) == 0
+	            && check_baseline(a, &live) == 0 && audit_policy(&policy, &a->report) == 0
+	            && check_findings(a) == 0;
 	if (done && machine_failed(machine)) {
 		done = false;
 		errno = ENOMEM;
@@ -370,7 +370,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 		if (known)
 			status = show_config(&a);
 	} else if (!known || audit_base_read(&a.base, &a.machine) != 0 || read_fstab(&a) != 0
-	           || follow_paths(&a) != 0 || judge(&a) != 0) {
+	           || follow_paths(&a) != 0 || check_rules(&a) != 0) {
 		known = false;
 		status = report(&a, audit_way_why(&opts->way), document);
 	} else {

@@ -147,7 +147,7 @@ void audit_options_help(const struct option_table *table, bool plugin);
 /** Read the input of audit_host(), and call it.
     @in  mtab, errors, cmdline and crypttab are set here.
     @return 0; -1 (ENOMEM); or -2 after a message. */
-int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
+int audit_check_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report);
 
 /* config.c: ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the order

@@ -8,23 +8,23 @@
 #include <stdlib.h>
 
 /** Compare an mtab that is a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
-static int judge_mtab(const struct discovery *d, const char *text, size_t len,
+static int check_mtab(const struct discovery *d, const char *text, size_t len,
                       struct audit_mtab *mtab)
 {
 	struct rec_input in = {.format = REC_MTAB, .keep = REC_ALL};
-	struct rec_judgement judgement = {0};
+	struct rec_result result = {0};
 	struct rec_row *rows = NULL;
 	size_t nameless = 0;
 	struct tablines *lines = tablines_parse(text, len);
 	int rc = lines ? rec_rows(&d->tree, d->targets, &rows, &in.nrows, &nameless) : -1;
 	in.lines = lines;
 	in.rows = rows;
-	if (rc == 0 && !nameless && (rc = rec_judge(&in, &judgement)) == 0)
+	if (rc == 0 && !nameless && (rc = rec_check(&in, &result)) == 0)
 		*mtab = (struct audit_mtab){
-			HOST_MTAB_FILE, judgement.of[REC_WRONG], judgement.of[REC_GONE],
-		                            judgement.of[REC_MISSING],
-		                            judgement.of[REC_UNREADABLE]};
-	rec_judgement_destroy(&judgement);
+			HOST_MTAB_FILE, result.of[REC_WRONG], result.of[REC_GONE],
+		                            result.of[REC_MISSING],
+		                            result.of[REC_UNREADABLE]};
+	rec_result_destroy(&result);
 	tablines_free(lines);
 	free(rows);
 	return rc;
@@ -40,7 +40,7 @@ static int read_mtab(struct host *host, struct audit_mtab *mtab)
 		mtab->kind = kind;
 		return 0;
 	}
-	int rc = judge_mtab(host->in.d, text, len, mtab);
+	int rc = check_mtab(host->in.d, text, len, mtab);
 	free(text);
 	return rc;
 }
@@ -87,7 +87,7 @@ static int read_errors(struct host *host, const struct fstab_plan *plan,
 	return rc;
 }
 
-int audit_judge_host(struct fstab_machine *machine, struct audit_live *in,
+int audit_check_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report)
 {
 	struct host *host = &machine->host;

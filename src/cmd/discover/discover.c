@@ -95,7 +95,7 @@ static int print_view(struct listing *list, const struct view *view)
 }
 
 /** The exit status for the states of the mounts. */
-static int judge_status(const struct listing *list)
+static int mount_status(const struct listing *list)
 {
 	const struct run *run = &list->run;
 	if (!run->complete)
@@ -154,7 +154,7 @@ static int show_mounts(struct listing *list, const struct picks *picks)
 		run_incomplete(run, "devices cannot be listed");
 	}
 	if (o->quiet || print_view(list, &view) == 0)
-		status = view.count ? judge_status(list) : CX_NOTHING;
+		status = view.count ? mount_status(list) : CX_NOTHING;
 out:
 	view_destroy(&view);
 	return status;

@@ -33,7 +33,7 @@ static void add_masked(struct strbuf *out, size_t field, const char *value)
 /** The expected value of a field of a row. */
 static const char *expected(const struct recovery *r, uint32_t row, size_t field)
 {
-	return field < OF_KERNEL ? r->judgement.fields[row][field] : "0";
+	return field < OF_KERNEL ? r->result.fields[row][field] : "0";
 }
 
 /** Append "(type source)". */
@@ -162,7 +162,7 @@ static void add_finding(struct strbuf *out, const struct recovery *r,
 
 int recover_text(const struct recovery *r)
 {
-	const struct rec_judgement *j = &r->judgement;
+	const struct rec_result *j = &r->result;
 	struct strbuf raw = {0};
 	bool failed = false;
 	for (size_t i = 0; i < j->count && !failed; ++i) {
@@ -193,7 +193,7 @@ static void put_value(struct json *json, const char *key, size_t field, const ch
 }
 
 /** Write either the confirmed hints of a line, or the others. */
-static void put_hints(struct json *json, const struct rec_judgement *j, const struct rec_finding *f,
+static void put_hints(struct json *json, const struct rec_result *j, const struct rec_finding *f,
                       bool kept)
 {
 	json_put_array(json, kept ? "kept" : "not_kept", JSON_INLINE);
@@ -233,14 +233,14 @@ static void put_finding(struct json *json, const struct recovery *r,
 	}
 	json_put_id(json, "other_line", f->other);
 	json_put_string(json, "reason", f->why);
-	put_hints(json, &r->judgement, f, true);
-	put_hints(json, &r->judgement, f, false);
+	put_hints(json, &r->result, f, true);
+	put_hints(json, &r->result, f, false);
 	json_end(json);
 }
 
 int recover_json(const struct recovery *r)
 {
-	const struct rec_judgement *j = &r->judgement;
+	const struct rec_result *j = &r->result;
 	struct strbuf out = {0};
 	struct json json = {.out = &out};
 	json_put_object(&json, NULL, JSON_LINES);

@@ -3,7 +3,7 @@
  * getmnt recover: check a file that lists mounts line by line, and rebuild it.
  *
  *     options --> run_know() --> names --.
- *                                         >-- rec_judge() --> findings, or
+ *                                         >-- rec_check() --> findings, or
  *     put_open() --> lines --------------'    rec_build() --> the file: put_finish()
  *
  * Exit status: 0 correct or fixed, 1 differences found, 2 could not be checked, 16 could not be
@@ -213,7 +213,7 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 }
 
 /** Check the file.  @return 0, or -1 after a message. */
-static int judge(struct recovery *r)
+static int check_lines(struct recovery *r)
 {
 	const struct replace *file = &r->put->file;
 	r->in.keep = (enum rec_keep)r->opts->keep;
@@ -225,7 +225,7 @@ static int judge(struct recovery *r)
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
 	if (!r->lines || (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0))
 		return -1;
-	if (rec_judge(&r->in, &r->judgement) == 0 && !r->hints.failed && !run_failed(&r->run))
+	if (rec_check(&r->in, &r->result) == 0 && !r->hints.failed && !run_failed(&r->run))
 		return 0;
 	cannot_check(r, strerror(ENOMEM));
 	return -1;
@@ -235,23 +235,23 @@ static int judge(struct recovery *r)
     @return 0, or -1 after a message. */
 static int make_file(struct recovery *r)
 {
-	rec_build(&r->in, &r->judgement, &r->made);
+	rec_build(&r->in, &r->result, &r->made);
 	if (r->made.failed) {
 		message(strbuf_str(&r->name), "cannot be rebuilt: %s", strerror(ENOMEM));
 		return -1;
 	}
-	struct rec_judgement proof = {0};
+	struct rec_result proof = {0};
 	struct tablines *lines = cut_text(r, strbuf_str(&r->made), r->made.len);
 	struct rec_input in = r->in;
 	in.keep = REC_ALL;
 	in.lines = lines;
-	int rc = lines ? rec_judge(&in, &proof) : -1;
+	int rc = lines ? rec_check(&in, &proof) : -1;
 	if (rc == 0 && (!rec_is_right(&proof) || proof.of[REC_RIGHT] != in.nrows)) {
 		message(strbuf_str(&r->name), "the rebuilt file describes only %zu of %zu mounts; "
 		        "nothing is written", proof.of[REC_RIGHT], in.nrows);
 		rc = -1;
 	}
-	rec_judgement_destroy(&proof);
+	rec_result_destroy(&proof);
 	tablines_free(lines);
 	return rc;
 }
@@ -259,7 +259,7 @@ static int make_file(struct recovery *r)
 /** Report options that would be lost. */
 static void report_dropped(const struct recovery *r)
 {
-	const struct rec_judgement *j = &r->judgement;
+	const struct rec_result *j = &r->result;
 	for (size_t i = 0; i < j->nlines && r->in.keep == REC_CHECKED; ++i) {
 		const struct rec_finding *f = &j->findings[i];
 		for (size_t k = f->hint; k < f->hint + f->nhints; ++k) {
@@ -279,7 +279,7 @@ static void report_dropped(const struct recovery *r)
 static int report_file(struct recovery *r)
 {
 	const char *name = strbuf_str(&r->name);
-	const size_t *of = r->judgement.of;
+	const size_t *of = r->result.of;
 	if ((r->opts->json ? recover_json(r) : recover_text(r)) != 0)
 		return cannot_check(r, strerror(ENOMEM));
 	if (!r->opts->json && r->put->file.missing)
@@ -299,7 +299,7 @@ static int settle(struct recovery *r)
 	const struct recover_opts *opts = r->opts;
 	const struct replace *file = &r->put->file;
 	/* With --force-file, a symlink counts as wrong. */
-	bool right = r->right = rec_is_right(&r->judgement) && !file->missing
+	bool right = r->right = rec_is_right(&r->result) && !file->missing
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;
 	bool whole = r->nameless == 0 && r->run.complete;
@@ -359,7 +359,7 @@ static int know_mounts(struct recovery *r)
 }
 
 /** @return an exit status. */
-static int judge_file(struct recovery *r)
+static int check_file(struct recovery *r)
 {
 	const struct recover_opts *opts = r->opts;
 	struct replace_name request = {
@@ -398,13 +398,13 @@ static int judge_file(struct recovery *r)
 	                &r->nameless) != 0)
 		return cannot_check(r, strerror(ENOMEM));
 	report_nameless(r);
-	return judge(r) == 0 ? settle(r) : PX_NOT_CHECKED;
+	return check_lines(r) == 0 ? settle(r) : PX_NOT_CHECKED;
 }
 
 static void recovery_destroy(struct recovery *r)
 {
 	put_close(r->put);
-	rec_judgement_destroy(&r->judgement);
+	rec_result_destroy(&r->result);
 	tablines_free(r->lines);
 	host_utab_destroy(&r->hints.utab);
 	tablines_free(r->hints.fstab);
@@ -437,7 +437,7 @@ static int run_recover(const struct recover_opts *opts)
 	if (opts->tab_file)
 		os_init(&r.files, secure_getenv("GETMNT_DISABLE"));
 
-	int status = judge_file(&r);
+	int status = check_file(&r);
 	os_mark(MARK_END);
 	if (finish_stdout() != 0)
 		status = PX_NOT_CHECKED;

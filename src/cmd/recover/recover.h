@@ -50,7 +50,7 @@ struct recovery {
 	struct tablines *lines;
 	struct hints hints;
 	struct rec_input in;
-	struct rec_judgement judgement;
+	struct rec_result result;
 	struct strbuf made;
 	const char *link;         /* target of FILE, if FILE is a symlink; or NULL */
 	bool right;

@@ -43,9 +43,9 @@ struct side {
 	bool out;                  /* already paired, or not to be paired */
 };
 
-struct judge {
+struct checker {
 	const struct rec_input *in;
-	struct rec_judgement *out;
+	struct rec_result *out;
 	unsigned has;              /* the fields that the format has */
 	struct side *lines, *rows;
 	/* In a pass: hash of fields -> index in head; the first row of each chain; the next row. */
@@ -138,46 +138,46 @@ static unsigned line_faults(const struct rec_input *in, const struct tabline *li
 	return wrong;
 }
 
-static void read_rows(struct judge *j)
+static void read_rows(struct checker *c)
 {
-	struct arena *arena = &j->out->arena;
+	struct arena *arena = &c->out->arena;
 	struct strbuf options = {0};
-	for (size_t r = 0; r < j->in->nrows && !arena->failed; ++r) {
-		const struct mount *m = j->in->rows[r].mount;
-		struct side *side = &j->rows[r];
+	for (size_t r = 0; r < c->in->nrows && !arena->failed; ++r) {
+		const struct mount *m = c->in->rows[r].mount;
+		struct side *side = &c->rows[r];
 		strbuf_reset(&options);
 		join_mtab(m, &options);
-		const char **fields = j->out->fields[r];
+		const char **fields = c->out->fields[r];
 		fields[0] = m->source && *m->source ? m->source : "none";
-		fields[1] = j->in->rows[r].target;
+		fields[1] = c->in->rows[r].target;
 		fields[2] = m->fstype && *m->fstype ? m->fstype : "none";
 		fields[3] = arena_built(arena, &options);
 		rec_set_init(&side->options, fields[3], arena);
 		memcpy(side->text, fields, sizeof(side->text));
 		side_hash(side);
-		j->out->finding[r] = REC_NONE;
+		c->out->finding[r] = REC_NONE;
 	}
 	strbuf_destroy(&options);
 }
 
-static void read_lines(struct judge *j)
+static void read_lines(struct checker *c)
 {
-	struct arena *arena = &j->out->arena;
-	for (size_t i = 0; i < j->out->nlines && !arena->failed; ++i) {
-		const struct tabline *line = &j->in->lines->lines[i];
-		struct rec_finding *finding = &j->out->findings[i];
-		struct side *side = &j->lines[i];
+	struct arena *arena = &c->out->arena;
+	for (size_t i = 0; i < c->out->nlines && !arena->failed; ++i) {
+		const struct tabline *line = &c->in->lines->lines[i];
+		struct rec_finding *finding = &c->out->findings[i];
+		struct side *side = &c->lines[i];
 		*finding = (struct rec_finding){.verdict = REC_GONE, .line = line, .row = REC_NONE};
 		for (unsigned k = 0; k < 3; ++k)
 			side->text[k] = value_of(line, (enum tabline_place)k);
 		if (line->kind == TABLINE_BLANK || line->kind == TABLINE_COMMENT) {
 			finding->verdict = REC_IGNORED;
 			finding->why = line->kind == TABLINE_BLANK ? "a blank line" : "a comment";
-		} else if ((finding->why = why_unreadable(j->in, line)) != NULL) {
+		} else if ((finding->why = why_unreadable(c->in, line)) != NULL) {
 			finding->verdict = REC_UNREADABLE;
 		} else {
 			finding->why = line->why;
-			finding->fields = line_faults(j->in, line, finding);
+			finding->fields = line_faults(c->in, line, finding);
 			rec_set_init(&side->options, value_of(line, TABLINE_OPTIONS), arena);
 		}
 		side->out = finding->verdict != REC_GONE;
@@ -188,36 +188,36 @@ static void read_lines(struct judge *j)
 /* Pairing. */
 
 /** Put the unpaired rows in chains, in their order, by a hash of the given fields. */
-static void chain_rows(struct judge *j, unsigned fields)
+static void chain_rows(struct checker *c, unsigned fields)
 {
 	uint32_t chains = 0;
-	map64_destroy(&j->map);
-	if (map64_reserve(&j->map, j->in->nrows) != 0)
-		arena_fail(&j->out->arena);
-	for (size_t r = j->in->nrows; r-- > 0 && !j->out->arena.failed;) {
-		if (j->rows[r].out)
+	map64_destroy(&c->map);
+	if (map64_reserve(&c->map, c->in->nrows) != 0)
+		arena_fail(&c->out->arena);
+	for (size_t r = c->in->nrows; r-- > 0 && !c->out->arena.failed;) {
+		if (c->rows[r].out)
 			continue;
-		uint32_t chain = map64_put(&j->map, side_key(&j->rows[r], fields), chains);
+		uint32_t chain = map64_put(&c->map, side_key(&c->rows[r], fields), chains);
 		if (chain == chains)
-			j->head[chains++] = REC_NONE;
-		j->next[r] = j->head[chain];
-		j->head[chain] = (uint32_t)r;
+			c->head[chains++] = REC_NONE;
+		c->next[r] = c->head[chain];
+		c->head[chain] = (uint32_t)r;
 	}
 }
 
 /** The link to the first row of a chain that matches a line, or NULL. */
-static uint32_t *find_row(struct judge *j, const struct side *line, unsigned fields)
+static uint32_t *find_row(struct checker *c, const struct side *line, unsigned fields)
 {
-	uint32_t chain = map64_get(&j->map, side_key(line, fields));
+	uint32_t chain = map64_get(&c->map, side_key(line, fields));
 	if (chain == MAP64_NONE)
 		return NULL;
-	uint32_t *place = &j->head[chain];
-	while (*place != REC_NONE && side_differs(line, &j->rows[*place]) & fields)
-		place = &j->next[*place];
+	uint32_t *place = &c->head[chain];
+	while (*place != REC_NONE && side_differs(line, &c->rows[*place]) & fields)
+		place = &c->next[*place];
 	return *place == REC_NONE ? NULL : place;
 }
 
-static void pair_all(struct judge *j)
+static void pair_all(struct checker *c)
 {
 	static const unsigned passes[] = {
 		KERNEL_FIELDS | FAULTLESS, KERNEL_FIELDS, REC_TARGET | REC_SOURCE | REC_FSTYPE,
@@ -226,26 +226,26 @@ static void pair_all(struct judge *j)
 	};
 	unsigned before = 0;
 	for (size_t pass = 0; pass < sizeof(passes) / sizeof(*passes); ++pass) {
-		unsigned fields = passes[pass] & (j->has | FAULTLESS);
+		unsigned fields = passes[pass] & (c->has | FAULTLESS);
 		bool by_source = !(fields & (REC_TARGET | REC_OPTIONS));
 		if (fields == before)
 			continue;
 		before = fields;
-		chain_rows(j, fields);
-		for (size_t i = 0; i < j->out->nlines; ++i) {
-			struct side *line = &j->lines[i];
-			struct rec_finding *finding = &j->out->findings[i];
+		chain_rows(c, fields);
+		for (size_t i = 0; i < c->out->nlines; ++i) {
+			struct side *line = &c->lines[i];
+			struct rec_finding *finding = &c->out->findings[i];
 			/* A device, server or path identifies a mount; "tmpfs" does not. */
 			if (line->out || (fields & FAULTLESS && finding->fields)
 			    || (by_source && !strpbrk(line->text[0], "/:")))
 				continue;
-			uint32_t *place = find_row(j, line, fields);
+			uint32_t *place = find_row(c, line, fields);
 			if (!place)
 				continue;
 			finding->row = *place;
-			*place = j->next[finding->row];
-			line->out = j->rows[finding->row].out = true;
-			j->out->finding[finding->row] = (uint32_t)i;
+			*place = c->next[finding->row];
+			line->out = c->rows[finding->row].out = true;
+			c->out->finding[finding->row] = (uint32_t)i;
 		}
 	}
 }
@@ -253,40 +253,40 @@ static void pair_all(struct judge *j)
 /* Lines with a mount. */
 
 /** Set the faults and the verdict of a line with a mount. */
-static void judge_line(struct judge *j, size_t i)
+static void check_line(struct checker *c, size_t i)
 {
-	struct rec_finding *finding = &j->out->findings[i];
-	const struct rec_set *a = &j->lines[i].options, *b = &j->rows[finding->row].options;
-	unsigned wrong = side_differs(&j->lines[i], &j->rows[finding->row]);
+	struct rec_finding *finding = &c->out->findings[i];
+	const struct rec_set *a = &c->lines[i].options, *b = &c->rows[finding->row].options;
+	unsigned wrong = side_differs(&c->lines[i], &c->rows[finding->row]);
 	if (a->nhints > HINTS_MAX)
 		wrong |= REC_OPTIONS;
 	for (size_t k = 0; k < b->nhints && !(wrong & REC_OPTIONS); ++k)
 		wrong |= rec_set_has_hint(a, &b->hints[k]) ? 0 : REC_OPTIONS;
-	wrong &= j->has;
+	wrong &= c->has;
 	finding->fields |= wrong;
 	if (wrong)
 		finding->time = 0;
 
 	/* The line precedes the line of its parent mount, which the kernel lists first. */
-	uint32_t parent = j->in->rows[finding->row].parent;
-	uint32_t at = parent < finding->row ? j->out->finding[parent] : REC_NONE;
-	if (at < j->out->nlines && j->out->findings[at].line->number > finding->line->number) {
+	uint32_t parent = c->in->rows[finding->row].parent;
+	uint32_t at = parent < finding->row ? c->out->finding[parent] : REC_NONE;
+	if (at < c->out->nlines && c->out->findings[at].line->number > finding->line->number) {
 		finding->fields |= REC_ORDER;
-		finding->other = j->out->findings[at].line->number;
+		finding->other = c->out->findings[at].line->number;
 	}
 	finding->verdict = finding->fields ? REC_WRONG : REC_RIGHT;
 }
 
 /** Collect the hints of a line that is right, or only in the wrong order. */
-static void collect_hints(struct judge *j, size_t i)
+static void collect_hints(struct checker *c, size_t i)
 {
-	const struct rec_input *in = j->in;
-	struct rec_judgement *out = j->out;
+	const struct rec_input *in = c->in;
+	struct rec_result *out = c->out;
 	struct rec_finding *finding = &out->findings[i];
 	finding->hint = out->nhints;
 	if (finding->fields & ~(unsigned)REC_ORDER || in->format == REC_SETMNT)
 		return;
-	const struct rec_set *set = &j->lines[i].options, *known = &j->rows[finding->row].options;
+	const struct rec_set *set = &c->lines[i].options, *known = &c->rows[finding->row].options;
 	const struct rec_row *row = &in->rows[finding->row];
 	for (size_t k = 0; k < set->nhints; ++k) {
 		const struct rec_set before = {.hints = set->hints, .nhints = k};
@@ -306,11 +306,11 @@ static void collect_hints(struct judge *j, size_t i)
 /* Unpaired lines and mounts. */
 
 /** Add a finding for each mount without a line. */
-static void add_missing(struct judge *j)
+static void add_missing(struct checker *c)
 {
-	struct rec_judgement *out = j->out;
-	for (size_t r = 0; r < j->in->nrows; ++r) {
-		j->rows[r].out = false;
+	struct rec_result *out = c->out;
+	for (size_t r = 0; r < c->in->nrows; ++r) {
+		c->rows[r].out = false;
 		if (out->finding[r] != REC_NONE)
 			continue;
 		out->finding[r] = (uint32_t)out->count;
@@ -321,11 +321,11 @@ static void add_missing(struct judge *j)
 }
 
 /** Explain why a line has no mount, if another line has the mount on its mount point. */
-static void explain_gone(struct judge *j, size_t i)
+static void explain_gone(struct checker *c, size_t i)
 {
-	struct rec_finding *finding = &j->out->findings[i];
-	const uint32_t *place = find_row(j, &j->lines[i], REC_TARGET);
-	const struct rec_finding *other = place ? &j->out->findings[j->out->finding[*place]] : NULL;
+	struct rec_finding *finding = &c->out->findings[i];
+	const uint32_t *place = find_row(c, &c->lines[i], REC_TARGET);
+	const struct rec_finding *other = place ? &c->out->findings[c->out->finding[*place]] : NULL;
 	finding->fields = 0;
 	finding->time = 0;
 	finding->why = place ? "fewer mounts than lines" : "nothing is mounted there";
@@ -333,83 +333,83 @@ static void explain_gone(struct judge *j, size_t i)
 }
 
 /** Find a missing mount to which an unreadable line may have belonged. */
-static void explain_missing(struct judge *j, size_t i)
+static void explain_missing(struct checker *c, size_t i)
 {
 	uint32_t *place;
-	while (*j->lines[i].text[1] && (place = find_row(j, &j->lines[i], REC_TARGET)) != NULL) {
-		struct rec_finding *missing = &j->out->findings[j->out->finding[*place]];
-		*place = j->next[*place];
+	while (*c->lines[i].text[1] && (place = find_row(c, &c->lines[i], REC_TARGET)) != NULL) {
+		struct rec_finding *missing = &c->out->findings[c->out->finding[*place]];
+		*place = c->next[*place];
 		if (!missing->line) {
-			missing->other = j->out->findings[i].line->number;
+			missing->other = c->out->findings[i].line->number;
 			return;
 		}
 	}
 }
 
-static void explain_rest(struct judge *j)
+static void explain_rest(struct checker *c)
 {
-	chain_rows(j, REC_TARGET);
-	for (size_t i = 0; i < j->out->nlines; ++i) {
-		if (j->out->findings[i].verdict == REC_GONE)
-			explain_gone(j, i);
+	chain_rows(c, REC_TARGET);
+	for (size_t i = 0; i < c->out->nlines; ++i) {
+		if (c->out->findings[i].verdict == REC_GONE)
+			explain_gone(c, i);
 	}
-	for (size_t i = 0; i < j->out->nlines; ++i) {
-		if (j->out->findings[i].verdict == REC_UNREADABLE)
-			explain_missing(j, i);
+	for (size_t i = 0; i < c->out->nlines; ++i) {
+		if (c->out->findings[i].verdict == REC_UNREADABLE)
+			explain_missing(c, i);
 	}
 }
 
-static void judge_all(struct judge *j)
+static void check_all(struct checker *c)
 {
-	struct rec_judgement *out = j->out;
-	read_rows(j);
-	read_lines(j);
+	struct rec_result *out = c->out;
+	read_rows(c);
+	read_lines(c);
 	if (out->arena.failed)
 		return;
-	pair_all(j);
+	pair_all(c);
 	for (size_t i = 0; i < out->nlines; ++i) {
 		if (out->findings[i].row == REC_NONE)
 			continue;
-		judge_line(j, i);
-		collect_hints(j, i);
+		check_line(c, i);
+		collect_hints(c, i);
 	}
-	add_missing(j);
-	explain_rest(j);
+	add_missing(c);
+	explain_rest(c);
 	for (size_t i = 0; i < out->count; ++i)
 		++out->of[out->findings[i].verdict];
 }
 
-int rec_judge(const struct rec_input *in, struct rec_judgement *out)
+int rec_check(const struct rec_input *in, struct rec_result *out)
 {
 	size_t n = in->lines->count, rows = in->nrows;
-	*out = (struct rec_judgement){.count = n, .nlines = n};
+	*out = (struct rec_result){.count = n, .nlines = n};
 	struct arena *arena = &out->arena;
-	struct judge j = {
+	struct checker c = {
 		.in = in, .out = out,
 		.has = in->format == REC_SETMNT ? REC_SOURCE | REC_TARGET : KERNEL_FIELDS,
 	};
 	if (n + rows >= REC_NONE)
 		return fail(ENOMEM);
-	j.lines = arena_new(arena, n, sizeof(*j.lines));
-	j.rows = arena_new(arena, rows, sizeof(*j.rows));
-	j.head = arena_new(arena, rows, sizeof(*j.head));
-	j.next = arena_new(arena, rows, sizeof(*j.next));
+	c.lines = arena_new(arena, n, sizeof(*c.lines));
+	c.rows = arena_new(arena, rows, sizeof(*c.rows));
+	c.head = arena_new(arena, rows, sizeof(*c.head));
+	c.next = arena_new(arena, rows, sizeof(*c.next));
 	out->findings = arena_new(arena, n + rows, sizeof(*out->findings));
 	out->fields = arena_new(arena, rows, sizeof(*out->fields));
 	out->finding = arena_new(arena, rows, sizeof(*out->finding));
 	if (!arena->failed)
-		judge_all(&j);
-	map64_destroy(&j.map);
+		check_all(&c);
+	map64_destroy(&c.map);
 	return arena_check(arena);
 }
 
-void rec_judgement_destroy(struct rec_judgement *judgement)
+void rec_result_destroy(struct rec_result *result)
 {
-	arena_destroy(&judgement->arena);
-	*judgement = (struct rec_judgement){0};
+	arena_destroy(&result->arena);
+	*result = (struct rec_result){0};
 }
 
-bool rec_is_right(const struct rec_judgement *j)
+bool rec_is_right(const struct rec_result *c)
 {
-	return j->of[REC_WRONG] + j->of[REC_GONE] + j->of[REC_MISSING] + j->of[REC_UNREADABLE] == 0;
+	return c->of[REC_WRONG] + c->of[REC_GONE] + c->of[REC_MISSING] + c->of[REC_UNREADABLE] == 0;
 }
