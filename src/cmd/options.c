@@ -75,7 +75,7 @@ int option_bad_word(const struct option_row *row, const char *word, size_t len)
 	return status;
 }
 
-int option_take_word(const struct option_row *row, const char *value)
+int option_parse_word(const struct option_row *row, const char *value)
 {
 	size_t len = value ? strlen(value) : 0;
 	int word = value ? option_word_index(row, value, len) : row->bare;
@@ -84,7 +84,7 @@ int option_take_word(const struct option_row *row, const char *value)
 	return word;
 }
 
-int option_take_words(const struct option_row *row, const char *value, unsigned *set)
+int option_parse_words(const struct option_row *row, const char *value, unsigned *set)
 {
 	for (;; ++value) {
 		size_t n = strcspn(value, ",");
@@ -125,7 +125,7 @@ bool option_seconds(const char *text, double max, double *seconds)
 	return true;
 }
 
-int option_take_seconds(const char *title, const char *text, double max, double *seconds)
+int option_parse_seconds(const char *title, const char *text, double max, double *seconds)
 {
 	if (option_seconds(text, max, seconds) && *seconds > 0)
 		return 0;
@@ -146,7 +146,7 @@ static int store_option(const struct option_row *row, const char *value, void *o
 	option_title(row, title);
 	switch ((enum option_how)row->how) {
 	case OPT_CALL:
-		return row->take(opts, row, value);
+		return row->parse(opts, row, value);
 	case OPT_FLAG:
 		*(bool *)field = true;
 		return 0;
@@ -163,7 +163,7 @@ static int store_option(const struct option_row *row, const char *value, void *o
 		*(int *)field = row->base;
 		return 0;
 	case OPT_WORD:
-		if ((word = option_take_word(row, value)) < 0)
+		if ((word = option_parse_word(row, value)) < 0)
 			return CX_ERROR;
 		*(int *)field = row->base + word;
 		return 0;
@@ -180,7 +180,7 @@ static int store_option(const struct option_row *row, const char *value, void *o
 		*(uint64_t *)field = number;
 		return 0;
 	case OPT_SECONDS:
-		return option_take_seconds(title, value, row->max, field);
+		return option_parse_seconds(title, value, row->max, field);
 	case OPT_REFUSED:
 		message(title, "%s", row->help);
 		return CX_ERROR;

@@ -49,7 +49,7 @@ struct option_row {
 	const char *(*word)(int i);   /* the i-th permitted word, or NULL */
 	double max;               /* maximum of a number; 0: any ID */
 	size_t offset;            /* offset of the field in the options of the command */
-	int (*take)(void *opts, const struct option_row *row, const char *value);
+	int (*parse)(void *opts, const struct option_row *row, const char *value);
 };
 
 enum {
@@ -135,11 +135,11 @@ int option_bad_word(const struct option_row *row, const char *word, size_t len);
 
 /** The index of a permitted word; row->bare without an argument.
     @return -1 after a message. */
-int option_take_word(const struct option_row *row, const char *value);
+int option_parse_word(const struct option_row *row, const char *value);
 
 /** Add the bit 1 << index of each word of a comma-separated list to a set.
     @return 0, or an exit status after a message. */
-int option_take_words(const struct option_row *row, const char *value, unsigned *set);
+int option_parse_words(const struct option_row *row, const char *value, unsigned *set);
 
 /** Find the option that an argument names by its (perhaps abbreviated) long name.
     @value [out]  The text after the equals sign; or NULL.
@@ -155,6 +155,6 @@ bool option_number(const char *text, uint64_t max, uint64_t *number);
 bool option_seconds(const char *text, double max, double *seconds);
 
 /** Parse seconds above 0.  @return 0, or an exit status after a message. */
-int option_take_seconds(const char *title, const char *text, double max, double *seconds);
+int option_parse_seconds(const char *title, const char *text, double max, double *seconds);
 
 #endif

@@ -127,7 +127,7 @@ static bool is_of(const struct wanted *w, const struct mount *m)
 }
 
 /** Read the mounts of a process's namespace, unless they were read already. */
-static void take_space(struct looking *look, int proc, int pid)
+static void read_namespace(struct looking *look, int proc, int pid)
 {
 	char path[64];
 	uint64_t ns = space_of(look, proc, pid);
@@ -179,7 +179,7 @@ static bool is_mounted(struct looking *look, int fds, uint32_t id)
 	return found;
 }
 
-static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
+static void check_file(struct looking *look, int proc, int pid, int fds, int fd)
 {
 	struct os *os = look->host->in.os;
 	char name[48], link[PATH_MAX], *text, *at;
@@ -225,7 +225,7 @@ static void take_file(struct looking *look, int proc, int pid, int fds, int fd)
 		name_process(look, proc, pid, held);
 }
 
-static void take_files(struct looking *look, int proc, int pid)
+static void check_files(struct looking *look, int proc, int pid)
 {
 	struct numbers files;
 	char path[64];
@@ -235,7 +235,7 @@ static void take_files(struct looking *look, int proc, int pid)
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
 	numbers_open(look, &files, path, FILES_MAX);
 	for (int fd; (fd = numbers_next(look, &files)) >= 0;)
-		take_file(look, proc, pid, files.dir.fd, fd);
+		check_file(look, proc, pid, files.dir.fd, fd);
 }
 
 /* Lines. */
@@ -337,10 +337,10 @@ int host_read_holders(struct host *host, const struct tablines *lines, struct ho
 	list_wanted(&look, lines);
 	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
 	for (int pid; (pid = numbers_next(&look, &processes)) >= 0;)
-		take_space(&look, processes.dir.fd, pid);
+		read_namespace(&look, processes.dir.fd, pid);
 	numbers_open(&look, &processes, "/proc", PROCESSES_MAX);
 	for (int pid; (pid = numbers_next(&look, &processes)) >= 0;)
-		take_files(&look, processes.dir.fd, pid);
+		check_files(&look, processes.dir.fd, pid);
 	add_wanted(&look);
 	out->partly |= look.denied;
 	return arena_check(arena);

@@ -50,7 +50,7 @@ static struct host_unit no_unit(void)
 }
 
 /** Parse a line, which is modified. */
-static void take_line(struct host_unit *unit, char *line)
+static void parse_line(struct host_unit *unit, char *line)
 {
 	char *equals = strchr(line, '=');
 	if (!equals)
@@ -99,7 +99,7 @@ int host_units_parse(char *text, struct host_units *units)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		take_line(&unit, line);
+		parse_line(&unit, line);
 		if (*line && next)
 			continue;
 		if (*unit.id)

@@ -53,7 +53,7 @@ static void check_row(const struct command *command, const struct option_row *ro
 		CU_ASSERT(!row->name || !other->name || strcmp(row->name, other->name) != 0);
 		CU_ASSERT(!row->letter || row->letter != other->letter);
 	}
-	CU_ASSERT_EQUAL(row->how == OPT_CALL, row->take != NULL);
+	CU_ASSERT_EQUAL(row->how == OPT_CALL, row->parse != NULL);
 	CU_ASSERT(row->how == OPT_FLAG || row->how == OPT_SET || row->how == OPT_CALL
 	          || row->how == OPT_REFUSED || row->argument);
 	CU_ASSERT(row->how != OPT_WORD || option_word_at(row, 0, &n));

@@ -66,7 +66,7 @@ struct audit_way {
 	struct strbuf said;      /* messages, one per line */
 	const char *save;        /* the file for `saved`, written after the document; or NULL */
 	struct strbuf saved;     /* a baseline: of --save, or for the next audit of --watch */
-	char why[160];           /* why audit_way_take() failed */
+	char why[160];           /* why audit_way_collect() failed */
 
 	double watch;            /* --watch: the longest time between audits; 0: audit once */
 	int files;               /* the files to watch: os_files_open(); -1: none */
@@ -321,8 +321,8 @@ int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document);
 /** Get the result of a child: append the document, `saved` and `metrics`.
     @rc  The result of os_bounded().
     @return the exit status; -1: no result, for the reason in `why`. */
-int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
-                   struct strbuf *document);
+int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *done,
+                      struct strbuf *document);
 
 /** Report a failed audit.  @return the exit status. */
 int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document);

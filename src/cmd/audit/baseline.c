@@ -121,7 +121,8 @@ static bool wrong(struct parse *p, const char *format, ...)
 }
 
 /** Decode a string member of an object, if it exists. */
-static bool take(struct parse *p, const json_t *object, const char *key, const char **value)
+static bool decode_member(struct parse *p, const json_t *object, const char *key,
+                          const char **value)
 {
 	const json_t *given = json_object_get(object, key);
 	if (!given)
@@ -200,7 +201,7 @@ static bool parse_head(struct parse *p, json_t *object)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); ++i) {
 		if (!json_object_get(object, texts[i]))
 			return wrong(p, "\"%s\" is missing", texts[i]);
-		if (!take(p, object, texts[i], values[i]))
+		if (!decode_member(p, object, texts[i], values[i]))
 			return false;
 	}
 	return parse_include(p, json_object_get(object, "include"))
@@ -221,7 +222,7 @@ static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind ki
 	p->nomem |= !entry;
 	bool good = entry;
 	for (size_t i = 0; good && i < TEXTS; ++i)
-		good = take(p, object, key_of(entry, i), &entry->text[i]);
+		good = decode_member(p, object, key_of(entry, i), &entry->text[i]);
 	if (!good)
 		return false;
 	entry->light = json_is_true(light);

@@ -13,11 +13,11 @@ enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400, WATCH_SECONDS = 60 };
 
 /* Options with a function of their own. */
 
-static int take_form(void *arg, const struct option_row *row, const char *value)
+static int parse_form(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_way *way = &((struct audit_opts *)arg)->way;
 	const struct option_row forms = {"format", .words = FORMS};
-	int form = value ? option_take_word(&forms, value) : row->base;
+	int form = value ? option_parse_word(&forms, value) : row->base;
 	size_t n, m;
 	if (form < 0)
 		return AX_FAILED;
@@ -59,7 +59,7 @@ static const char *nearest_code(const char *word, size_t n)
 }
 
 /** Parse the codes of --only and --disable. */
-static int take_codes(void *arg, const struct option_row *row, const char *value)
+static int parse_codes(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_opts *opts = arg;
 	char title[OPTION_TITLE_SIZE];
@@ -91,7 +91,7 @@ static int take_codes(void *arg, const struct option_row *row, const char *value
 }
 
 /** Parse the owners of --include. */
-static int take_owners(void *arg, const struct option_row *row, const char *value)
+static int parse_owners(void *arg, const struct option_row *row, const char *value)
 {
 	const char **include = ((struct audit_opts *)arg)->include;
 	size_t n, had;
@@ -111,7 +111,7 @@ static int take_owners(void *arg, const struct option_row *row, const char *valu
 }
 
 /** Parse a range of the plugin. */
-static int take_range(void *arg, const struct option_row *row, const char *value)
+static int parse_range(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_limits *limits = &((struct audit_opts *)arg)->way.limits;
 	char title[OPTION_TITLE_SIZE];
@@ -121,15 +121,15 @@ static int take_range(void *arg, const struct option_row *row, const char *value
 	                   value);
 }
 
-static int take_watch(void *arg, const struct option_row *row, const char *value)
+static int parse_watch(void *arg, const struct option_row *row, const char *value)
 {
 	double *watch = &((struct audit_opts *)arg)->way.watch;
 	*watch = WATCH_SECONDS;
 	(void)row;
-	return value ? option_take_seconds("--watch", value, SECONDS_MAX, watch) : 0;
+	return value ? option_parse_seconds("--watch", value, SECONDS_MAX, watch) : 0;
 }
 
-static int take_verbose(void *arg, const struct option_row *row, const char *value)
+static int parse_verbose(void *arg, const struct option_row *row, const char *value)
 {
 	(void)row;
 	(void)value;
@@ -147,19 +147,19 @@ static const char *owner_word(int i)
 #define FLAG(field) OPT_IS_FLAG(struct audit_opts, field)
 #define ONCE(field) OPT_IS_ONCE(struct audit_opts, field)
 #define SECONDS(field, most) OPT_IS_SECONDS(struct audit_opts, field, most)
-#define FORM(form) .take = take_form, .base = form
+#define FORM(form) .parse = parse_form, .base = form
 
 static const struct option_row audit_rows[] = {
 	OPTION_GROUP("Rules"),
 	{"config", 0, "FILE|none", "the configuration (ROOT/etc/getmnt/audit.conf)", ONCE(config)},
-	{"disable", 0, "CODE,...", "without these rules", .take = take_codes,
+	{"disable", 0, "CODE,...", "without these rules", .parse = parse_codes,
 	 .word = code_word},
-	{"explain", 0, "CODE,...", "what these rules report, and the remedy", .take = take_codes,
+	{"explain", 0, "CODE,...", "what these rules report, and the remedy", .parse = parse_codes,
 	 .word = code_word},
 	{"include", 0, "OWNER,...", "report each deleted or hidden mount of these owners",
-	 .take = take_owners, .word = owner_word},
+	 .parse = parse_owners, .word = owner_word},
 	{"list-rules", 0, NULL, "list the rules and their severities", FLAG(list_rules)},
-	{"only", 0, "CODE,...", "only these rules", .take = take_codes,
+	{"only", 0, "CODE,...", "only these rules", .parse = parse_codes,
 	 .word = code_word},
 	{"show-config", 0, NULL, "print the configuration and where it comes from",
 	 FLAG(show_config)},
@@ -181,7 +181,8 @@ static const struct option_row audit_rows[] = {
 	{"under", 0, NULL, "look for files that mounts cover", FLAG(under)},
 	OPTION_GROUP("Output"),
 	OPTION_COLOR(struct audit_opts, way.color),
-	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", FORMS, .take = take_form},
+	{"format", 0, "FORM", "text, json, jsonl, nagios or prometheus", FORMS,
+	 .parse = parse_form},
 	{"json", 'J', NULL, "one JSON document", FORM(AF_JSON)},
 	{"jsonl", 0, NULL, "JSON on one line, for collectors", FORM(AF_JSONL)},
 	{"max-time", 0, "SEC", "stop after this time", SECONDS(way.seconds, SECONDS_MAX)},
@@ -196,8 +197,8 @@ static const struct option_row audit_rows[] = {
 	 "info|warning|critical|never", OPT_IS_WORD(struct audit_opts, fail_on)},
 	OPTION_STATS(struct audit_opts, stats),
 	{"watch", 0, "[SEC]", "audit again after each change, and every SEC (60)",
-	 .take = take_watch},
-	{"verbose", 'v', NULL, "print informational findings as well", .take = take_verbose},
+	 .parse = parse_watch},
+	{"verbose", 'v', NULL, "print informational findings as well", .parse = parse_verbose},
 	OPTION_HELP(struct audit_opts, help),
 };
 
@@ -205,15 +206,15 @@ static const struct option_row audit_rows[] = {
 static const struct option_row plugin_rows[] = {
 	OPTION_GROUP("Plugin"),
 	{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)",
-	 .take = take_range},
-	{"format", 0, "nagios", "the default", "nagios", .take = take_form},
+	 .parse = parse_range},
+	{"format", 0, "nagios", "the default", "nagios", .parse = parse_form},
 	{"nagios", 0, NULL, "the default", FORM(AF_NAGIOS)},
 	{"timeout", 't', "SEC", "UNKNOWN after this time (10)", SECONDS(way.seconds, SECONDS_MAX)},
 	{"verbose", 'v', NULL, "one line per finding; -vv and -vvv print more",
-	 .take = take_verbose},
+	 .parse = parse_verbose},
 	{"version", 'V', NULL, "the version", FLAG(version)},
 	{"warning", 'w', "RANGE", "WARNING if the number of warnings is outside (0)",
-	 .take = take_range},
+	 .parse = parse_range},
 	{"watch", 0, "[SEC]", "not in a plugin; use getmnt audit --watch", .how = OPT_REFUSED,
 	 .hidden = true},
 	OPTION_HELP(struct audit_opts, help),

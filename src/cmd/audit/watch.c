@@ -177,7 +177,7 @@ static void notify(struct watch *w, const char *text)
 }
 
 /** Read the pending signals. */
-static void take_signals(struct watch *w)
+static void read_signals(struct watch *w)
 {
 	char text[80];
 	for (int number; (number = os_signalfd_read(&w->os, w->signals)) != 0;) {
@@ -222,7 +222,7 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 		w->pinged = now;
 	}
 	if (fds[SIGNALS].revents)
-		take_signals(w);
+		read_signals(w);
 	if (fds[READER].revents & POLLERR)
 		w->end = SIGPIPE;
 	else if (fds[READER].revents)
@@ -252,7 +252,7 @@ static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct str
 	if (started)
 		os_bounded_end(&w->os, &done);
 	if (!w->end)
-		status = audit_way_take(&w->opts->way, rc, &done, document);
+		status = audit_way_collect(&w->opts->way, rc, &done, document);
 	strbuf_add(messages, strbuf_str(&done.err), done.err.len);
 	os_bounded_destroy(&done);
 	return status;

@@ -250,8 +250,8 @@ int audit_way_child(void *arg)
 	return whole ? status : BROKEN;
 }
 
-int audit_way_take(struct audit_way *way, int rc, const struct os_bounded *done,
-                   struct strbuf *document)
+int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *done,
+                      struct strbuf *document)
 {
 	struct lengths of;
 	const char *out = strbuf_str(&done->out);
@@ -281,7 +281,7 @@ static int run_bounded(struct audit_child *child, struct strbuf *document)
 	struct os os = {.statx_works = true};
 	struct os_bounded done;
 	int rc = os_bounded(&os, way->seconds, audit_way_child, child, &done);
-	int status = audit_way_take(way, rc, &done, document);
+	int status = audit_way_collect(way, rc, &done, document);
 	print_stderr(&done.err);
 	if (status < 0) {
 		message(NULL, "%s", way->why);

@@ -42,7 +42,7 @@ static int bad_argument(const struct option_row *row, const char *arg, const cha
 
 /** -O.  Refuses an item without a name after "+" or "no", for which libmount 2.38 reads
     uninitialized memory. */
-static int take_mount_options(void *opts, const struct option_row *row, const char *arg)
+static int parse_mount_options(void *opts, const struct option_row *row, const char *arg)
 {
 	char *at = strdupa(arg), *name;
 	size_t len;
@@ -63,13 +63,13 @@ static const char *format_word(int i)
 	return output_forms[i].name;
 }
 
-static int take_format(void *opts, const struct option_row *row, const char *arg)
+static int parse_format(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
 	char title[OPTION_TITLE_SIZE];
 	int form = row->base;
 	if (arg) {
-		int word = option_take_word(row, arg);
+		int word = option_parse_word(row, arg);
 		if (word < 0)
 			return CX_ERROR;
 		form = word < FORM_RAW ? FORM_DEFAULT : word;
@@ -83,7 +83,7 @@ static int take_format(void *opts, const struct option_row *row, const char *arg
 }
 
 /** --search-limit=DIRS[,SEC] */
-static int take_search_limit(void *opts, const struct option_row *row, const char *arg)
+static int parse_search_limit(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
 	size_t n = strcspn(arg, ",");
@@ -96,7 +96,7 @@ static int take_search_limit(void *opts, const struct option_row *row, const cha
 }
 
 /** --poll[=[+]ACTION,...] */
-static int take_poll(void *opts, const struct option_row *row, const char *arg)
+static int parse_poll(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
 	const unsigned usual = CHANGE_MOUNT | CHANGE_UMOUNT | CHANGE_REMOUNT | CHANGE_MOVE;
@@ -104,7 +104,7 @@ static int take_poll(void *opts, const struct option_row *row, const char *arg)
 	o->poll = true;
 	o->poll_kinds = !arg || more ? usual : 0;
 	/* The words are in the order of the bits. */
-	return arg ? option_take_words(row, arg + more, &o->poll_kinds) : 0;
+	return arg ? option_parse_words(row, arg + more, &o->poll_kinds) : 0;
 }
 
 /** A word of --prune without its sign. */
@@ -113,7 +113,7 @@ static const char *rule_word(int i)
 	return discover_rules[i].name;
 }
 
-static int take_prune(void *opts, const struct option_row *row, const char *arg)
+static int parse_prune(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
 	for (;; ++arg) {
@@ -143,7 +143,7 @@ static const struct option_row option_rows[] = {
 	{"invert", 'i', NULL, "mounts that do not match", FLAG(invert)},
 	{"mountpoint", 'M', "PATH", "the mount on this mount point", TEXT(mountpoint), EX(TARGET)},
 	{"options", 'O', "LIST", "mounts with these options; noOPT: without OPT",
-	 .take = take_mount_options},
+	 .parse = parse_mount_options},
 	{"pseudo", 0, NULL, "only pseudo file systems", FLAG(pseudo), EX(PSEUDO)},
 	{"real", 0, NULL, "only real file systems", FLAG(real), EX(PSEUDO)},
 	{"shadowed", 0, NULL, "only mounts that another mount is stacked on", FLAG(shadowed)},
@@ -166,8 +166,8 @@ static const struct option_row option_rows[] = {
 	{"dfi", 'I', NULL, "the columns of df -i", FLAG(dfi), EX(COLUMNS)},
 	{"evaluate", 'e', NULL, "device names instead of LABEL=, UUID= ...", FLAG(evaluate),
 	 EX(CANON_E)},
-	{"format", 0, "FORM", "", .word = format_word, .take = take_format},
-	{"json", 'J', NULL, "JSON", EX(FORM), .base = FORM_JSON, .take = take_format},
+	{"format", 0, "FORM", "", .word = format_word, .parse = parse_format},
+	{"json", 'J', NULL, "JSON", EX(FORM), .base = FORM_JSON, .parse = parse_format},
 	{"list", 'l', NULL, "a list: one row for each mount", FLAG(list), EX(LIST) | EX_TREE},
 	{"list-columns", 'H', NULL, "list the columns for -o", FLAG(list_columns)},
 	{"nocanonicalize", 'C', NULL, "compare paths as written", FLAG(in.nocanonicalize),
@@ -179,10 +179,10 @@ static const struct option_row option_rows[] = {
 	 TEXT(output)},
 	{"output-all", 0, NULL, "all columns", FLAG(output_all)},
 	{"pairs", 'P', NULL, "KEY=\"value\" pairs", EX(FORM) | EX_LIST,
-	 .base = FORM_PAIRS, .take = take_format},
+	 .base = FORM_PAIRS, .parse = parse_format},
 	{"quiet", 'q', NULL, "print nothing; only set the exit status", FLAG(quiet)},
 	{"raw", 'r', NULL, "raw text, unsafe bytes as \\xhh", EX(FORM) | EX_LIST,
-	 .base = FORM_RAW, .take = take_format},
+	 .base = FORM_RAW, .parse = parse_format},
 	{"shell", 'y', NULL, "column names that are valid shell variables", FLAG(shell)},
 	{"stacks", 0, "collapse|nest", "mounts on one point: one row, or nested", WORD(nest)},
 	{"tree", 0, NULL, "a tree even where a list is the default", FLAG(tree), EX(TREE)},
@@ -214,7 +214,7 @@ static const struct option_row option_rows[] = {
 	{"probe", 0, "[local|all]", "touch each mount, with a time limit", WORD(in.probe),
 	 .base = DP_LOCAL},
 	{"search-limit", 0, "N[,SEC]", "limit of the search: directories, seconds",
-	 .take = take_search_limit},
+	 .parse = parse_search_limit},
 	{"strict", 0, NULL, "exit 64 also for stale, hung and denied mounts", FLAG(strict)},
 	{"threads", 0, "N", "threads that read (0: chosen; 1: exact counts)",
 	 NUMBER(in.threads, 256)},
@@ -223,7 +223,7 @@ static const struct option_row option_rows[] = {
 
 	OPTION_GROUP("Watching"),
 	{"poll", 'p', "[ACTION,...]", "print changes of the table as they happen",
-	 "mount|umount|remount|move|propagation", .attached = true, EX(POLL), .take = take_poll},
+	 "mount|umount|remount|move|propagation", .attached = true, EX(POLL), .parse = parse_poll},
 	{NULL, 'w', "MSEC", "of --poll: milliseconds to wait for a change", TEXT(wait_text)},
 
 	OPTION_GROUP("The study of 1988, and diagnostics"),
@@ -234,7 +234,7 @@ static const struct option_row option_rows[] = {
 	{"identity", 0, "mntid|dev", "identify mounts by mount ID or device number",
 	 WORD(in.identity)},
 	{"prune", 0, "+RULE,-RULE", "switch pruning rules on and off", .word = rule_word,
-	 .take = take_prune},
+	 .parse = parse_prune},
 	OPTION_STATS(struct options, stats),
 
 	OPTION_GROUP("General"),
@@ -279,7 +279,7 @@ static int finish_timeout(struct options *o)
 		return usage_error(name, "requires --probe (the seconds in which a mount must "
 		                   "answer) or --poll (as -w); --max-time limits a run");
 	if (!o->poll)
-		return option_take_seconds(name, arg, 1e6, &o->in.timeout);
+		return option_parse_seconds(name, arg, 1e6, &o->in.timeout);
 	if (o->wait_text && o->timeout_text)
 		return usage_error("--timeout", "with --poll the same as -w: give one of them");
 	uint64_t number;

@@ -36,7 +36,7 @@ struct find_args {
 	struct indexed_args indexed;
 };
 
-static int take_debug(void *to, const struct option_row *row, const char *text)
+static int parse_debug(void *to, const struct option_row *row, const char *text)
 {
 	struct find_args *args = to;
 	(void)row;
@@ -54,7 +54,7 @@ static int take_debug(void *to, const struct option_row *row, const char *text)
 	return 0;
 }
 
-static int take_level(void *to, const struct option_row *row, const char *text)
+static int parse_level(void *to, const struct option_row *row, const char *text)
 {
 	uint64_t level;
 	(void)to, (void)row;
@@ -79,8 +79,8 @@ static const struct option_row find_rows[] = {
 	OPTION_INDEXED(struct find_args, indexed),
 	OPTION_STATS(struct find_args, stats),
 	OPTION_GROUP("General"),
-	{NULL, 'D', "WORD", "tree: print the expression; or help", .take = take_debug},
-	{NULL, 'O', "N", "accepted, without effect", .take = take_level},
+	{NULL, 'D', "WORD", "tree: print the expression; or help", .parse = parse_debug},
+	{NULL, 'O', "N", "accepted, without effect", .parse = parse_level},
 	OPTION_HELP(struct find_args, help),
 };
 
@@ -196,7 +196,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 	struct find *find = arg;
 	find->found += n;
 	if (text->len > 0)
-		flow_take(find->flow, text);
+		flow_add(find->flow, text);
 }
 
 /** Perform the actions for an object. */

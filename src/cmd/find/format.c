@@ -75,8 +75,8 @@ static void warn_of(void (*warn)(void *arg, const char *text), void *arg, const 
 
 /** Compile an escape.  @at  Points to the backslash.
     @return its end; NULL: \c. */
-static const char *take_escape(struct format *format, const char *at,
-                               void (*warn)(void *arg, const char *text), void *arg)
+static const char *parse_escape(struct format *format, const char *at,
+                                void (*warn)(void *arg, const char *text), void *arg)
 {
 	static const char letters[] = "abfnrtv\\", bytes[] = "\a\b\f\n\r\t\v\\";
 	const char *known = at[1] ? strchr(letters, at[1]) : NULL;
@@ -103,7 +103,7 @@ static const char *take_escape(struct format *format, const char *at,
 }
 
 /** Parse a number.  @return its end; NULL: too large. */
-static const char *take_number(const char *at, int *number)
+static const char *parse_number(const char *at, int *number)
 {
 	*number = 0;
 	for (; *at >= '0' && *at <= '9'; ++at) {
@@ -116,9 +116,9 @@ static const char *take_number(const char *at, int *number)
 
 /** Compile a directive.  @at  Points to the percent sign.
     @return its end; NULL after appending a sentence to why. */
-static const char *take_directive(struct format *format, const char *at,
-                                  void (*warn)(void *arg, const char *text), void *arg,
-                                  struct strbuf *why)
+static const char *parse_directive(struct format *format, const char *at,
+                                   void (*warn)(void *arg, const char *text), void *arg,
+                                   struct strbuf *why)
 {
 	const char *from = at++;
 	struct format_item item = {.precision = -1};
@@ -140,9 +140,9 @@ static const char *take_directive(struct format *format, const char *at,
 		else
 			break;
 	}
-	at = take_number(at, &item.width);
+	at = parse_number(at, &item.width);
 	if (at && *at == '.')
-		at = take_number(at + 1, &item.precision);
+		at = parse_number(at + 1, &item.precision);
 	if (!at) {
 		strbuf_printf(why, "the width in \"%.20s\" is too large; at most %d", from,
 		              WIDTH_MAX);
@@ -193,12 +193,12 @@ struct format *format_compile(const char *text, void (*warn)(void *arg, const ch
 			add_text(format, text, plain);
 			text += plain;
 		} else if (*text == '\\') {
-			text = take_escape(format, text, warn, arg);
+			text = parse_escape(format, text, warn, arg);
 			format->flush = !text;
 			if (!text)
 				break;
 		} else {
-			text = take_directive(format, text, warn, arg, why);
+			text = parse_directive(format, text, warn, arg, why);
 			if (!text) {
 				format_free(format);
 				errno = EINVAL;

@@ -92,7 +92,7 @@ void find_put(struct find *find, struct find_file *file)
 	if (find->text.len == 0)
 		return;
 	if (file->fd < 0) {
-		flow_take(find->flow, &find->text);
+		flow_add(find->flow, &find->text);
 		return;
 	}
 	if (!strbuf_try(&file->text, find->text.data, find->text.len)) {

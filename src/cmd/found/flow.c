@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *     search thread --flow_take()--> texts --writev()--> stdout
+ *     search thread ---flow_add()--> texts --writev()--> stdout
  *                                      ^
  *     timer thread -----every 0.1 s----'
  *
@@ -184,7 +184,7 @@ void flow_release(struct flow *flow)
 	pthread_mutex_unlock(&flow->lock);
 }
 
-void flow_take(struct flow *flow, struct strbuf *text)
+void flow_add(struct flow *flow, struct strbuf *text)
 {
 	size_t len = text->len;
 	bool small = len < FLOW_SMALL;

@@ -19,7 +19,7 @@ struct flow;
 struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
 
 /** Print whole lines, or a part of a document.  @text  Emptied; its memory may be exchanged. */
-void flow_take(struct flow *flow, struct strbuf *text);
+void flow_add(struct flow *flow, struct strbuf *text);
 
 /** Print all pending text, before another process prints. */
 void flow_flush(struct flow *flow);

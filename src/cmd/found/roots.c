@@ -115,7 +115,7 @@ int roots_once(struct roots *roots, struct os *os)
 	return rc;
 }
 
-int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text)
+int roots_parse_chirp_auth(void *to, const struct option_row *row, const char *text)
 {
 	struct chirp_auth auth;
 	const char *wrong = chirp_auth_read(&auth, text);

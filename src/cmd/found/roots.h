@@ -46,7 +46,7 @@ struct reach {
 #define OPTIONS_REACH(type, field) \
 	OPTION_GROUP("Other hosts: ssh://[USER@]HOST[:PORT]/DIR, chirp://HOST[:PORT]/DIR"), \
 	{"chirp-auth", 0, "METHODS", "to prove who we are: unix, hostname, address", \
-	 .take = roots_take_chirp_auth, \
+	 .parse = roots_parse_chirp_auth, \
 	 .offset = offsetof(type, field) + offsetof(struct reach, transport.chirp_auth)}, \
 	{"rsh", 0, "COMMAND", "used instead of ssh", OPT_IS_TEXT(type, field.rsh)}, \
 	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)", \
@@ -55,7 +55,7 @@ struct reach {
 /** The value of a struct reach before the options are read. */
 #define REACH_DEFAULT {.transport = {.connect = roots_connect, .timeout = 60}}
 
-int roots_take_chirp_auth(void *to, const struct option_row *row, const char *text);
+int roots_parse_chirp_auth(void *to, const struct option_row *row, const char *text);
 
 /** Let a search reach other hosts.  @reach, flow  Must outlive the search. */
 void roots_reach(struct reach *reach, struct search_options *options, struct flow *const *flow);

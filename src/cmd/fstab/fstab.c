@@ -45,7 +45,7 @@ struct opts {
 };
 
 /** -t of genfstab(8). */
-static int take_tag(void *to, const struct option_row *row, const char *value)
+static int parse_tag(void *to, const struct option_row *row, const char *value)
 {
 	static const char *const tags[] = {
 		[FSTAB_UUID] = "UUID", [FSTAB_LABEL] = "LABEL", [FSTAB_PARTUUID] = "PARTUUID",
@@ -61,14 +61,14 @@ static int take_tag(void *to, const struct option_row *row, const char *value)
 	return FX_FAILED;
 }
 
-static int take_genfstab(void *to, const struct option_row *row, const char *value)
+static int parse_genfstab(void *to, const struct option_row *row, const char *value)
 {
 	(void)to, (void)row, (void)value;
 	return usage_error("--genfstab", "must be the first option; the others are then those of "
 	                   "genfstab");
 }
 
-static int take_merge(void *to, const struct option_row *row, const char *value)
+static int parse_merge(void *to, const struct option_row *row, const char *value)
 {
 	struct merge_opts *merge = &((struct opts *)to)->merge;
 	(void)row;
@@ -77,12 +77,12 @@ static int take_merge(void *to, const struct option_row *row, const char *value)
 	return 0;
 }
 
-static int take_fix(void *to, const struct option_row *row, const char *value)
+static int parse_fix(void *to, const struct option_row *row, const char *value)
 {
-	return option_take_words(row, value, &((struct opts *)to)->merge.fix);
+	return option_parse_words(row, value, &((struct opts *)to)->merge.fix);
 }
 
-static int take_add(void *to, const struct option_row *row, const char *value)
+static int parse_add(void *to, const struct option_row *row, const char *value)
 {
 	struct merge_opts *merge = &((struct opts *)to)->merge;
 	(void)row;
@@ -120,16 +120,16 @@ static const struct option_row fstab_rows[] = {
 	{NULL, 'P', NULL, "only with --genfstab: getmnt fstab --genfstab -P ROOT",
 	 .how = OPT_REFUSED, .hidden = true},
 	{NULL, 't', "TAG", "same as --id=TAG", "UUID|LABEL|PARTUUID|PARTLABEL",
-	 .take = take_tag},
+	 .parse = parse_tag},
 	{"nofail", 0, NULL, "nofail for mounts that the boot does not need",
 	 OPT_IS_FLAG(struct opts, nofail)},
 	{"options", 0, "WHICH", "minimal (no defaults), live (all), keep (of a file)",
 	 "minimal|live|keep", OPT_IS_WORD(struct opts, options)},
 	OPTION_GROUP("Updating a file"),
-	{"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE", .take = take_merge},
-	{"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all", .take = take_add},
+	{"merge", 0, "[FILE]", "merge into ROOT/etc/fstab or FILE", .parse = parse_merge},
+	{"add", 0, "MOUNT,...", "lines for these mounts; persistent: for all", .parse = parse_add},
 	{"fix", 0, "WHAT,...", "change lines: source, options, pass, order, damaged",
-	 "source|options|pass|order|damaged", .take = take_fix},
+	 "source|options|pass|order|damaged", .parse = parse_fix},
 	{"base", 0, "FILE|none", "the fstab loaded by systemd; later edits are kept",
 	 OPT_IS_TEXT(struct opts, merge.base)},
 	PUT_ROWS(struct opts, merge.put),
@@ -141,7 +141,7 @@ static const struct option_row fstab_rows[] = {
 	OPTION_GROUP("General"),
 	{"explain", 0, NULL, "report on standard error what is left out and why",
 	 OPT_IS_FLAG(struct opts, merge.explain)},
-	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .take = take_genfstab},
+	{"genfstab", 0, NULL, "as genfstab(8); must be the first option", .parse = parse_genfstab},
 	OPTION_STATS(struct opts, stats),
 	OPTION_HELP(struct opts, help),
 };
@@ -280,7 +280,7 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 
 /** Find out whether the operand of --merge is ROOT, a directory, or FILE.
     @return 0, or an exit status after a message. */
-static int take_operand(struct run *run, struct opts *opts)
+static int parse_operand(struct run *run, struct opts *opts)
 {
 	struct k_statx st;
 	struct strbuf path = {0};
@@ -309,7 +309,7 @@ static int run_fstab(struct opts *opts)
 	int status = FX_FAILED;
 	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
 		goto out;
-	if (opts->operand && take_operand(run, opts) != 0)
+	if (opts->operand && parse_operand(run, opts) != 0)
 		goto out;
 	if (check_options(&opts->merge, opts->tab_file) != 0
 	    || machine_know(&machine, opts->root, opts->swaps) != 0)
@@ -333,7 +333,7 @@ out:
 }
 
 /** Parse the operands, and check the options.  @return 0, or not 0 after a message. */
-static int take_operands(struct opts *opts, int argc, char **argv)
+static int parse_operands(struct opts *opts, int argc, char **argv)
 {
 	bool file = opts->merge.merge && !opts->merge.file;
 	opts->merge.keep = opts->options > FSTAB_LIVE;
@@ -370,7 +370,7 @@ int cmd_fstab(int argc, char **argv)
 		             "instead or with\n--merge differ, 2 could not be checked, 16 could "
 		             "not be written.\n", stdout);
 		status = finish_stdout() == 0 ? FX_OK : FX_FAILED;
-	} else if (good && take_operands(&opts, argc, argv) == 0) {
+	} else if (good && parse_operands(&opts, argc, argv) == 0) {
 		status = run_fstab(&opts);
 	}
 	for (size_t i = 0; i < opts.merge.nadd; ++i)
@@ -428,7 +428,7 @@ int cmd_genfstab(int argc, char **argv)
 			opts.all = c == 'P';
 			break;
 		case 't':
-			if (take_tag(&opts, NULL, optarg) != 0)
+			if (parse_tag(&opts, NULL, optarg) != 0)
 				return 1;
 			break;
 		default:

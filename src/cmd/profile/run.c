@@ -90,7 +90,7 @@ static int run_observed(struct runner *r)
 }
 
 /** Store the results of a run. */
-static void take_results(struct profile_turn *turn, const struct run *run, bool first)
+static void store_results(struct profile_turn *turn, const struct run *run, bool first)
 {
 	const struct discovery *d = run->d;
 	struct profile_counts counts = {
@@ -146,7 +146,7 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	*stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	if (!status && r->list.run.d && (first || !*stopped)) {
-		take_results(turn, &r->list.run, first);
+		store_results(turn, &r->list.run, first);
 		turn->state = *stopped ? PROFILE_STOPPED : PROFILE_DONE;
 		turn->times.real += real;
 		turn->times.user += after.user - before.user;

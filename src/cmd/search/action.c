@@ -93,7 +93,7 @@ static int check_local(const struct action *action)
 	return CX_ERROR;
 }
 
-int action_take(struct action *action, int *argc, char **argv)
+int action_parse(struct action *action, int *argc, char **argv)
 {
 	for (int i = 1; i < *argc && strcmp(argv[i], "--") != 0; ++i) {
 		static const char *const options[] = {"--exec", "--exec-batch", "--exec-dir"};

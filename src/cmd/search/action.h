@@ -33,7 +33,7 @@ struct action {
 
 /** Remove the command from a command line: the words after --exec, --exec-dir or --exec-batch,
     up to ";" or the end.  @argc, argv [in,out]  @return 0, or an exit status after a message. */
-int action_take(struct action *action, int *argc, char **argv);
+int action_parse(struct action *action, int *argc, char **argv);
 
 /** An example of a command line, for messages. */
 const char *action_example(const struct action *action);

@@ -186,7 +186,7 @@ static int print_text(struct search_out *out, bool line)
 		strbuf_putc(&out->text, out->nul ? '\0' : '\n');
 	if (out->text.failed || out->cells.text.failed)
 		return -1;
-	flow_take(out->flow, &out->text);
+	flow_add(out->flow, &out->text);
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 	struct show *show = arg;
 	show->found += n;
 	if (text->len > 0)
-		flow_take(show->flow, text);
+		flow_add(show->flow, text);
 }
 
 /** Count an object for usage, in any thread. */
@@ -80,11 +80,11 @@ static void note_usage(void *arg, const struct search_object *object, struct str
 }
 
 /** Add the counts of workers to usage. */
-static void take_usage(void *arg, struct strbuf *text, uint64_t n)
+static void merge_usage(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
 	show->found += n;
-	show->failed |= usage_take(show->out->usage, search_root(show->search), text) != 0;
+	show->failed |= usage_merge(show->out->usage, search_root(show->search), text) != 0;
 }
 
 /** Print the results.  @return an exit status. */
@@ -181,7 +181,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	more->arg = show;
 	more->end = out->nul ? '\0' : '\n';
 	if (out->usage) {
-		more->lines = take_usage;
+		more->lines = merge_usage;
 		more->line = note_usage;
 	} else if (lines) {
 		more->lines = print_lines;

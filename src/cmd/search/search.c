@@ -301,7 +301,7 @@ int cmd_search(int argc, char **argv)
 		.reach = REACH_DEFAULT,
 	};
 	args.reach.transport.here = roots_connect_here;
-	int status = action_take(&args.action, &argc, argv);
+	int status = action_parse(&args.action, &argc, argv);
 	if (!status)
 		status = search_command(&args, argc, argv);
 	action_destroy(&args.action);

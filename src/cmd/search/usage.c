@@ -77,7 +77,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
 	strbuf_add(text, (const char *)&part, sizeof(part));
 }
 
-int usage_take(struct usage *usage, size_t root, struct strbuf *text)
+int usage_merge(struct usage *usage, size_t root, struct strbuf *text)
 {
 	int rc = 0;
 	struct part part;
@@ -119,7 +119,7 @@ int usage_object(struct usage *usage, const struct usage_options *options, size_
 		.st = (const struct statx *)(const void *)&copy,
 	}, text);
 	if (!text->failed)
-		return usage_take(usage, root, text);
+		return usage_merge(usage, root, text);
 	errno = ENOMEM;
 	return -1;
 }

@@ -31,12 +31,12 @@ void usage_note(const struct usage_options *options, const struct search_object 
                 struct strbuf *text);
 
 /** Add the counts in `text` to the rows, and empty it.  @return 0, or -1.  Errors: ENOMEM. */
-int usage_take(struct usage *usage, size_t root, struct strbuf *text);
+int usage_merge(struct usage *usage, size_t root, struct strbuf *text);
 
 /** Count an object in the owner's thread.
     @path  The root, or a path starting with the root.
     @text  An empty buffer to use.
-    @return as usage_take(). */
+    @return as usage_merge(). */
 int usage_object(struct usage *usage, const struct usage_options *options, size_t root,
                  const char *path, const struct k_statx *st, struct strbuf *text);
 

@@ -37,7 +37,7 @@ static bool size_read(const char *text, uint64_t *size)
 }
 
 /** Add --size: +N means N or more, -N means N or less. */
-static int take_size(struct strbuf *text, const char *value)
+static int add_size(struct strbuf *text, const char *value)
 {
 	uint64_t size;
 	char sign = *value == '+' || *value == '-' ? *value : '\0';
@@ -63,8 +63,8 @@ static void add_test(struct strbuf *text, const char *test, const char *value)
 }
 
 /** Add --changed-within or --changed-before: a duration before now such as 2d, or a date. */
-static int take_changed(struct strbuf *text, const char *title, const char *value,
-                        const struct timespec *now)
+static int add_changed(struct strbuf *text, const char *title, const char *value,
+                       const struct timespec *now)
 {
 	struct timespec ago;
 	if (query_duration(value, &ago) != 0) {
@@ -80,7 +80,7 @@ static int take_changed(struct strbuf *text, const char *title, const char *valu
 	return 0;
 }
 
-int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow)
+int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow)
 {
 	static const char *const tests[] = {
 		[WHERE_NEWER] = "-newer", [WHERE_USER] = "-user", [WHERE_GROUP] = "-group",
@@ -95,10 +95,10 @@ int where_take(struct strbuf *text, const struct option_row *row, const char *va
 	setlocale(LC_CTYPE, "");     /* for patterns, as in find */
 	query_env_host(&env, &os);
 	if (row->base == WHERE_SIZE) {
-		status = take_size(&one, value);
+		status = add_size(&one, value);
 	} else if (row->base == WHERE_WITHIN || row->base == WHERE_BEFORE) {
 		strbuf_puts(&one, row->base == WHERE_BEFORE ? "! " : "");
-		status = take_changed(&one, option_title(row, title), value, &env.now);
+		status = add_changed(&one, option_title(row, title), value, &env.now);
 	} else if (row->base == WHERE_EMPTY) {
 		strbuf_puts(&one, "-empty");
 	} else if (row->base == WHERE_QUERY) {

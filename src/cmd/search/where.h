@@ -18,6 +18,6 @@ enum where_kind {
     @text  The query so far, in find's language; "" at first.
     @follow  Links are followed, since -L precedes.
     @return 0, or an exit status after a message. */
-int where_take(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
+int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
 
 #endif
