@@ -269,4 +269,25 @@ def arguments(root):
                   f"{row}: findmnt: {theirs.stdout}; getmnt: {ours.status}, {ours.out}")
 
 
-gm.each(arguments, btrfs, subvolume_anew, types, access_times, special_points, masks, path_max, figure4, limits)
+def fields(root):
+    """Alone, a column or format shows what it shows next to all columns: its row names the fields of the
+    table that it needs."""
+    gm.tmpfs(root / "data", "size=1m,mode=700", source="a source")
+    gm.bind(gm.mkdir(root / "data/d"), root / "sub")
+    gm.run("mount", "--make-shared", root / "sub")
+    root.enter()
+    if "listmount" in gm.OFF or gm.KERNEL < (6, 8):
+        return      # a line of mountinfo has all fields
+    table = ("--names=kernel", "--kernel=listmount")
+    whole = gm.getmnt(*table, "-J", "-l", "--output-all").rows()
+    for column in set(whole[0]) - {"tid"}:                 # its own, in each run
+        alone = gm.getmnt(*table, "-J", "-l", "-o", column).rows()
+        gm.expect(alone == [{column: row[column]} for row in whole], f"{column}: {alone}")
+    for form in ("mtab", "fstab", "setmnt", "dot"):
+        alone, among = (gm.getmnt(*table, "--format=" + form, *columns).out
+                        for columns in (("-o", "ID"), ("--output-all",)))
+        gm.expect(alone and alone == among, f"{form}: {alone}; with all columns: {among}")
+
+
+gm.each(arguments, btrfs, fields, subvolume_anew, types, access_times, special_points, masks, path_max, figure4,
+        limits)
