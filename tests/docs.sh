@@ -5,7 +5,8 @@
 #
 # What --help and --list-columns name must stand in the man page, and every
 # long option in the completion; what the man page has as an option's head
-# must stand in --help.  What docs/ARCHITECTURE.md names must exist.
+# must stand in --help.  What docs/ARCHITECTURE.md names must exist.  A test
+# must name each option without a letter, each output format, primary and rule.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 program=$1
@@ -53,6 +54,9 @@ missing()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# What tests give to the program; rules also by the names that they have in C.
+cat tests/cases/*.sh tests/system/*.py tests/lib/*.py tests/unit/*.c tests/fixtures/fstab/* | tr _ - >"$work/tests"
+
 commands=(discover search serve fstab index recover audit profile)
 for command in "${commands[@]}"; do
 	page=man/getmnt-$command.8
@@ -66,6 +70,8 @@ for command in "${commands[@]}"; do
 		"$program" "$command" "$sub" --help >>"$work/help" 2>&1
 	done
 	long_options <"$work/help" >"$work/options"
+	mapfile -t miss < <(grep -E '^ {3,}--' "$work/help" | cut -d= -f1 | long_options | missing "$work/tests")
+	verdict "tests: options of $command" "${miss[@]}"
 	if [ ! -e "$page" ]; then
 		verdict "$page" "is missing"
 	else
@@ -112,6 +118,11 @@ man_text man/getmnt-find.8 >"$work/man"
 mapfile -t miss < <(missing "$work/man" <"$work/words"; missing "$work/help" <"$work/words" | grep -vxE -- '-(dev|iwholename|older|wholename|no(leaf|warn|ignore_readdir_race)|warn)')
 verdict "primaries of getmnt find ($(wc -l <"$work/words"))" "${miss[@]}"
 
+cat tests/cases/*.sh >"$work/cases"
+mapfile -t miss < <(missing tests/fixtures/search/query <"$work/words"
+	"$program" --format=? 2>&1 | sed -n 's/.*one of: //p' | tr -d ' ' | tr , '\n' | missing "$work/cases")
+verdict "tests: primaries of getmnt find, formats of getmnt discover" "${miss[@]}"
+
 # The completion for zsh runs the one for bash.
 if command -v zsh >/dev/null; then
 	# shellcheck disable=SC2016
@@ -140,7 +151,7 @@ else
 	echo "skip completion for zsh: zsh is not installed"
 fi
 
-# What docs/ARCHITECTURE.md names: files, and functions or members that are functions.
+# What docs/ARCHITECTURE.md names: files, functions or members that are functions, and names with their file.
 page=docs/ARCHITECTURE.md
 mapfile -t gone < <(grep -oE '\b(src|tests|man|fuzz|build-aux|docs)/[][a-zA-Z0-9_./-]*[a-z0-9]' "$page" | sort -u |
 	while IFS= read -r path; do [ -e "$path" ] || echo "$path"; done)
@@ -148,7 +159,18 @@ find src include -name '*.[ch]' -exec cat {} + |
 	sed -nE 's/^[A-Za-z][^=;]*[ *]([a-z0-9_]+)\(.*/\1/p; s/.*\(\*([a-z0-9_]+)\)\(.*/\1/p' >"$work/functions"
 # shellcheck disable=SC2016
 mapfile -t more < <(grep -oE '`[a-z0-9_]+\(\)`' "$page" | tr -d '`()' | sort -u | grep -vxF -f "$work/functions")
-verdict "$page: its files and functions exist" "${gone[@]}" "${more[@]}"
+# shellcheck disable=SC2016
+mapfile -t bare < <(grep -oE '`[a-z0-9_]+\.[ch]`' "$page" | tr -d '`' | sort -u |
+	while IFS= read -r name; do [ -n "$(find src -name "$name")" ] || echo "$name"; done)
+# shellcheck disable=SC2016
+mapfile -t moved < <(tr -s ' \n' ' ' <"$page" |
+	grep -oE '(`(struct )?[A-Za-z0-9_]+(\(\))?`(, | and ))*`(struct )?[A-Za-z0-9_]+(\(\))?`(, | \()`src/[a-z0-9_/]+\.[ch]`' |
+	while IFS= read -r names; do
+		file=${names##*\`src} file=src${file%\`}
+		grep -oE '`(struct )?[A-Za-z0-9_]+(\(\))?`' <<<"$names" | sed -E 's/`(struct )?//; s/`//; s/\(\)$/\\(/' |
+			while IFS= read -r name; do grep -qsE -- "^[A-Za-z#].*\b$name" "$file" || echo "${name%\\(} in $file"; done
+	done)
+verdict "$page: its files and functions exist" "${gone[@]}" "${more[@]}" "${bare[@]}" "${moved[@]}"
 
 "$program" --help >"$work/help" 2>&1
 if [ -s "$work/help" ]; then
@@ -170,6 +192,8 @@ man_text man/getmnt-audit.8 >"$work/page"
 mapfile -t gone < <(missing "$work/page" <"$work/rules")
 mapfile -t more < <(grep -oE '^ +[A-Z]+-[A-Z-]*[A-Z]$' "$work/page" | tr -d ' ' | grep -vxF -f "$work/rules")
 verdict "rules of getmnt audit ($(wc -l <"$work/rules"))" "${gone[@]}" "${more[@]}"
+mapfile -t miss < <(missing "$work/tests" <"$work/rules")
+verdict "tests: rules of getmnt audit" "${miss[@]}"
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
