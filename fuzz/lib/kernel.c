@@ -591,7 +591,6 @@ double __wrap_os_now(void)
 	_Noreturn void name(void); \
 	void name(void) { fuzz_failed("it does not call " #name, __FILE__, __LINE__); }
 NOT_HERE(__wrap_os_detach)
-NOT_HERE(__wrap_os_die_with)
 NOT_HERE(__wrap_os_exit_process)
 NOT_HERE(__wrap_os_fchmod)
 NOT_HERE(__wrap_os_fchown)

@@ -5,7 +5,6 @@
 #include "os/process.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +14,10 @@ enum { READ_SIZE = 64 * 1024 };
 static const double REAP_SECONDS = 0.02;
 
 /** In the child: redirect the output and call run(). */
-_Noreturn static void run_child(int parent, int out, int err, int (*run)(void *), void *arg)
+_Noreturn static void run_child(int out, int err, int (*run)(void *), void *arg)
 {
 	enum { BROKEN = 255 };
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		os_exit_process(BROKEN);
 	os_exit_process(run(arg));
 }
@@ -67,11 +65,10 @@ int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void 
 {
 	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	*done = (struct os_bounded){.pid = -1, .fds = {-1, -1}, .end = os_now() + seconds};
-	int self = getpid();
 	if (os_socketpair(os, SOCK_STREAM, out) == 0 && os_socketpair(os, SOCK_STREAM, err) == 0)
 		done->pid = os_fork_process(os);
 	if (done->pid == 0)
-		run_child(self, out[1], err[1], run, arg);
+		run_child(out[1], err[1], run, arg);
 	bool started = done->pid > 0;
 	os_close(os, out[1]);
 	os_close(os, err[1]);

@@ -20,7 +20,11 @@ int os_socketpair(struct os *os, int type, int fds[2])
 
 int os_fork_process(struct os *os)
 {
-	return OS_CALL(os, OS_FORK, fork);
+	int parent = os_getpid(), pid = OS_CALL(os, OS_FORK, fork);
+	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0
+	                 || (getppid() != parent && getppid() != 0)))
+		os_exit_process(1);   /* the parent has ended; 0: it is in another namespace */
+	return pid;
 }
 
 int os_fork_socket(struct os *os, int *sock)
@@ -346,22 +350,16 @@ double os_spent(struct os *os)
 	return sum;
 }
 
-bool os_die_with(int parent)
-{
-	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
-}
-
 int os_getpid(void)
 {
 	return (int)getpid();
 }
 
-int os_detach(struct os *os, const char *name, int parent, int fds[2])
+int os_detach(struct os *os, const char *name, bool outlives, int fds[2])
 {
 	int kept = 3;
-	bool orphan = parent == 0;
-	if (!orphan && !os_die_with(parent))
-		return -1;
+	if (outlives)
+		prctl(PR_SET_PDEATHSIG, 0);
 	prctl(PR_SET_NAME, name);
 	setsid();   /* fails if the process is a session leader already */
 	if (chdir("/") != 0)
@@ -369,7 +367,7 @@ int os_detach(struct os *os, const char *name, int parent, int fds[2])
 	/* A service manager that stops a unit signals all of its processes.  A process that
 	   outlives its parent must ignore that; one that ends with its parent need not. */
 	for (int number = 1; number < NSIG; ++number)
-		signal(number, orphan && number != SIGCHLD ? SIG_IGN : SIG_DFL);
+		signal(number, outlives && number != SIGCHLD ? SIG_IGN : SIG_DFL);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -423,13 +421,11 @@ static int connect_any(struct os *os, const char *host, const char *port, char w
 int os_tcp_start(struct os *os, const char *host, const char *port, int *sock)
 {
 	char why[WHY] = "";
-	int parent = os_getpid(), pid = os_fork_socket(os, sock);
+	int pid = os_fork_socket(os, sock);
 	if (pid != 0)
 		return pid;
-	if (os_die_with(parent)) {
-		int fd = connect_any(os, host, port, why);
-		os_send(os, *sock, why, sizeof(why), NULL, 0, fd, true);
-	}
+	int fd = connect_any(os, host, port, why);
+	os_send(os, *sock, why, sizeof(why), NULL, 0, fd, true);
 	os_exit_process(0);
 }
 

@@ -14,12 +14,15 @@
 /* The system calls of the same names; os_socketpair() sets close-on-exec, os_shutdown() ends only
    sending. */
 int os_socketpair(struct os *os, int type, int fds[2]);
-int os_fork_process(struct os *os);
 int os_kill(struct os *os, int pid, int signal);
 int os_shutdown(struct os *os, int sock);
 int os_getpid(void);
 
-/** fork(2), with a socket between the two processes that preserves message boundaries.
+/** fork(2).  The kernel kills the child when the thread that called this ends, and so when this
+    process ends, until os_detach() says otherwise. */
+int os_fork_process(struct os *os);
+
+/** The same, with a socket between the two processes that preserves message boundaries.
     @sock [out]  The end that belongs to the calling process, in parent and child.
     @return the child's ID, 0 in the child, or -1: *sock is closed. */
 int os_fork_socket(struct os *os, int *sock);
@@ -93,11 +96,10 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
 
 /** Detach this process: new session, working directory "/", the given name, descriptors 0 to 2 on
     /dev/null (on "/" if that might block), all others but two closed, default signal actions.
-    @parent  The parent process; when it ends, this process is killed.  0: this process outlives it
-    and must end by itself; signals are ignored.
+    @outlives  This process outlives its parent and must end by itself; signals are ignored.
     @fds [in, out]  Two descriptors to keep, which become 3 and 4; or -1.
     @return 0, or -1: the process must end. */
-int os_detach(struct os *os, const char *name, int parent, int fds[2]);
+int os_detach(struct os *os, const char *name, bool outlives, int fds[2]);
 
 /** Resources used by this process, all threads together. */
 struct os_usage {
@@ -109,10 +111,6 @@ void os_usage(struct os *os, struct os_usage *usage);
 
 /** Seconds of processor time that this process and its children that have ended used. */
 double os_spent(struct os *os);
-
-/** Have the kernel kill this process when its parent ends.
-    @return false if this failed, or the parent has already ended. */
-bool os_die_with(int parent);
 
 /** Start to connect to a TCP server, without waiting for it: resolving a name may block without a
     limit, whatever files, servers and modules the host uses for that.  So a child resolves the name

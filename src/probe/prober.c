@@ -64,7 +64,7 @@ struct prober *prober_new(struct os *os, double timeout)
 		struct os own;
 		int fds[2] = {prober->sock, -1};
 		os_clone_state(&own, os);
-		if (os_detach(&own, PROBER_PROCESS, 0, fds) != 0)
+		if (os_detach(&own, PROBER_PROCESS, true, fds) != 0)
 			os_exit_process(1);
 		prober_supervise(&own, fds[0], timeout, &prober->self);
 	}
@@ -269,7 +269,7 @@ void prober_free(struct prober *prober)
 		ended = prober_wait_end(prober);
 	}
 	os_close(prober->os, prober->sock);
-	/* The kernel kills its workers when it ends: os_detach(). */
+	/* The kernel kills its workers when it ends: os_fork_process(). */
 	if (!ended || !os_reap(prober->os, prober->pid, REAP_WITHIN, NULL)) {
 		os_kill(prober->os, prober->pid, SIGKILL);
 		os_reap(prober->os, prober->pid, REAP_WITHIN, NULL);

@@ -104,7 +104,7 @@ static void super_remove(struct supervisor *super, struct worker *worker)
 /** Fork a worker.  @return the worker, or NULL. */
 static struct worker *super_fork(struct supervisor *super)
 {
-	int sock, self = os_getpid();
+	int sock;
 	if (super->n == PROBER_MAX)
 		return fail_null(EAGAIN);
 	int pid = os_fork_socket(&super->os, &sock);
@@ -116,7 +116,7 @@ static struct worker *super_fork(struct supervisor *super)
 			os_close(&super->os, super->workers[i].sock);
 		os_close(&super->os, super->owner);
 		int fds[2] = {sock, super->root};
-		if (os_detach(&super->os, PROBER_PROCESS, self, fds) != 0)
+		if (os_detach(&super->os, PROBER_PROCESS, false, fds) != 0)
 			os_exit_process(1);
 		prober_work(&super->os, fds[0], fds[1]);
 	}

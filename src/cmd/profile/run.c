@@ -240,7 +240,7 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 	const struct profile_row *row = &study->rows[i];
 	struct os *os = study->os;
 	struct report last = {0};
-	int sock, self = os_getpid();
+	int sock;
 	memset(turn, 0, sizeof(*turn));
 	int status = study->opts->cold ? drop_caches(os) : 0;
 	if (status)
@@ -253,8 +253,6 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 	}
 	if (pid == 0) {
 		struct runner r = {.study = study, .row = row, .look = look, .sock = sock};
-		if (!os_die_with(self))
-			os_exit_process(CX_ERROR);
 		/* The first run of getmnt3 reports errors of the path or the table. */
 		bool reports = look == PROFILE_PLAIN && study->turn == 0
 		               && i + 1 == PROFILE_ALGORITHMS;
