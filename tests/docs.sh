@@ -118,8 +118,10 @@ mapfile -t miss < <(missing "$work/man" <"$work/words"; missing "$work/help" <"$
 verdict "primaries of getmnt find ($(wc -l <"$work/words"))" "${miss[@]}"
 
 cat tests/cases/*.sh >"$work/cases"
+# The formats that have no option of their own.
+"$program" --format=? 2>&1 | sed -n 's/.* json, //p' | tr -d ' ' | tr , '\n' >"$work/forms"
 mapfile -t miss < <(missing tests/fixtures/search/query <"$work/words"
-	"$program" --format=? 2>&1 | sed -n 's/.*one of: //p' | tr -d ' ' | tr , '\n' | missing "$work/cases")
+	missing "$work/cases" <"$work/forms"; sed 's/^/--format=/' "$work/forms" | missing tests/lib/gm.py)
 verdict "tests: primaries of getmnt find, formats of getmnt discover" "${miss[@]}"
 
 # The completion for zsh runs the one for bash.
