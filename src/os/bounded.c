@@ -13,15 +13,6 @@ enum { READ_SIZE = 64 * 1024 };
 
 static const double REAP_SECONDS = 0.02;
 
-/** In the child: redirect the output and call run(). */
-_Noreturn static void run_child(int out, int err, int (*run)(void *), void *arg)
-{
-	enum { BROKEN = 255 };
-	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
-		os_exit_process(BROKEN);
-	os_exit_process(run(arg));
-}
-
 /** Read the available bytes.  @return 1, 0 at the end, or -1. */
 static int read_available(struct os *os, int fd, struct strbuf *to)
 {
@@ -60,15 +51,18 @@ int os_bounded_wait(struct os *os, struct os_bounded *done, struct pollfd *fds, 
 	return done->fds[0] >= 0 || done->fds[1] >= 0;
 }
 
-int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void *arg,
-                     struct os_bounded *done)
+int os_bounded_start(struct os *os, double seconds, struct os_bounded *done)
 {
+	enum { BROKEN = 255 };
 	int out[2] = {-1, -1}, err[2] = {-1, -1};
 	*done = (struct os_bounded){.pid = -1, .fds = {-1, -1}, .end = os_now() + seconds};
 	if (os_socketpair(os, SOCK_STREAM, out) == 0 && os_socketpair(os, SOCK_STREAM, err) == 0)
 		done->pid = os_fork_process(os);
-	if (done->pid == 0)
-		run_child(out[1], err[1], run, arg);
+	if (done->pid == 0) {
+		if (dup2(out[1], STDOUT_FILENO) < 0 || dup2(err[1], STDERR_FILENO) < 0)
+			os_exit_process(BROKEN);
+		return 0;
+	}
 	bool started = done->pid > 0;
 	os_close(os, out[1]);
 	os_close(os, err[1]);
@@ -76,7 +70,7 @@ int os_bounded_start(struct os *os, double seconds, int (*run)(void *arg), void 
 	done->fds[1] = err[0];
 	if (!started)
 		os_bounded_end(os, done);
-	return started ? 0 : -1;
+	return started ? 1 : -1;
 }
 
 void os_bounded_end(struct os *os, struct os_bounded *done)
@@ -100,42 +94,37 @@ void os_bounded_end(struct os *os, struct os_bounded *done)
 	errno = error;
 }
 
-int os_bounded(struct os *os, double seconds, int (*run)(void *arg), void *arg,
-               struct os_bounded *done)
+int os_bounded_finish(struct os *os, struct os_bounded *done)
 {
 	struct pollfd fds[2];
-	int rc = os_bounded_start(os, seconds, run, arg, done);
-	if (rc != 0)
-		return -1;
+	int rc;
 	while ((rc = os_bounded_wait(os, done, fds, 2, done->end)) > 0)
 		;
 	os_bounded_end(os, done);
 	return rc;
 }
 
-struct program {
-	char *const *argv, *const *envp;
-};
-
-static int run_program(void *arg)
+/** In the child: become a program.  @return an exit status: it cannot be run. */
+static int run_program(char *const argv[], char *const envp[])
 {
 	enum { NOT_RUN = 127 };
-	const struct program *program = arg;
 	/* O_NONBLOCK: /dev/null may have been replaced by a FIFO. */
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	sigset_t none;
 	sigemptyset(&none);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0)
-		return NOT_RUN;
-	execve(program->argv[0], program->argv, program->envp);
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0
+	    && sigprocmask(SIG_SETMASK, &none, NULL) == 0)
+		execve(argv[0], argv, envp);
 	return NOT_RUN;
 }
 
 int os_bounded_program(struct os *os, double seconds, char *const argv[], char *const envp[],
                        struct os_bounded *done)
 {
-	struct program program = {argv, envp};
-	return os_bounded(os, seconds, run_program, &program, done);
+	int rc = os_bounded_start(os, seconds, done);
+	if (rc == 0)
+		os_exit_process(run_program(argv, envp));
+	return rc > 0 ? os_bounded_finish(os, done) : -1;
 }
 
 void os_bounded_destroy(struct os_bounded *done)

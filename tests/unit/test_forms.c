@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "cmd/audit/audit.h"
 #include "os/bounded.h"
+#include "os/process.h"
 #include "os/service.h"
 
 #include <signal.h>
@@ -69,9 +70,8 @@ UNIT_TEST(ranges)
 
 /* Work with an end. */
 
-static int work(void *arg)
+static int work(const char *what)
 {
-	const char *what = arg;
 	if (strcmp(what, "sleep") == 0)
 		pause();
 	if (strcmp(what, "deaf") == 0) {
@@ -109,11 +109,14 @@ UNIT_TEST(bounded)
 	int before = unit_count("/proc/self/fd");
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct os_bounded done;
-		char what[16];
-		snprintf(what, sizeof(what), "%s", rows[i].what);
+		const char *what = rows[i].what;
 		double begin = os_now();
 		unit_note("%s", what);
-		CU_ASSERT_EQUAL_FATAL(os_bounded(&os, rows[i].seconds, work, what, &done), 0);
+		int rc = os_bounded_start(&os, rows[i].seconds, &done);
+		if (rc == 0)
+			os_exit_process(work(what));
+		CU_ASSERT_EQUAL_FATAL(rc, 1);
+		CU_ASSERT_EQUAL_FATAL(os_bounded_finish(&os, &done), 0);
 		CU_ASSERT_EQUAL(done.late, rows[i].late);
 		CU_ASSERT_EQUAL(done.signal, rows[i].signal);
 		CU_ASSERT_EQUAL(done.status, rows[i].status);

@@ -405,7 +405,8 @@ static int audit(int argc, char **argv, bool plugin)
 	if (audit_options_read(&table, argc, argv, &opts) != 0)
 		return audit_way_refuse(&opts.way, argc, argv);
 	if (!opts.help && !opts.list_rules && !opts.version)
-		return (opts.way.watch > 0 ? audit_watch_run : audit_way_run)(&opts, run_audit);
+		return (opts.way.watch > 0 ? audit_watch_run : audit_way_run)
+		       (&(struct audit_work){&opts, run_audit});
 	struct strbuf list = {0};
 	if (opts.version)
 		text_say(stdout, "check_getmnt " GETMNT_VERSION "\n");

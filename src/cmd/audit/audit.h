@@ -302,24 +302,25 @@ int audit_way_may_save(const struct audit_way *way);
 /** The last message, or a default reason. */
 const char *audit_way_why(struct audit_way *way);
 
-/** Audit, within the time limit, and print or write the document.
-    @run  Does the audit, calls audit_way_report(), and returns its status.
-    @return the exit status of the program. */
-int audit_way_run(struct audit_opts *opts,
-                  int (*run)(struct audit_opts *opts, struct strbuf *document));
-
-/** An audit in a child: the argument of audit_way_child(). */
-struct audit_child {
+/** An audit, or other work of the same kind. */
+struct audit_work {
 	struct audit_opts *opts;
+	/* Does it, appends to the document, as by audit_way_report(), and returns the status. */
 	int (*run)(struct audit_opts *opts, struct strbuf *document);
 };
-int audit_way_child(void *arg);
+
+/** Audit, within the time limit, and print or write the document.
+    @return the exit status of the program. */
+int audit_way_run(const struct audit_work *work);
+
+/** Work in a child, for audit_way_collect(), and end. */
+_Noreturn void audit_way_child(const struct audit_work *work);
 
 /** Write `metrics` to `output`, in a child.  @return an exit status. */
 int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document);
 
 /** Get the result of a child: append the document, `saved` and `metrics`.
-    @rc  The result of os_bounded().
+    @rc  The result of os_bounded_finish(), or -1.
     @return the exit status; -1: no result, for the reason in `why`. */
 int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *done,
                       struct strbuf *document);
@@ -353,8 +354,7 @@ void audit_pace_changed(struct audit_pace *pace, double now);
 double audit_pace_due(const struct audit_pace *pace);
 
 /** Audit repeatedly until a signal ends the program; otherwise as audit_way_run(). */
-int audit_watch_run(struct audit_opts *opts,
-                    int (*run)(struct audit_opts *opts, struct strbuf *document));
+int audit_watch_run(const struct audit_work *work);
 
 /* Called in each audit of a watch, which is a child; without --watch these do nothing. */
 

@@ -150,8 +150,7 @@ int audit_watch_compare(const struct audit_way *way, struct audit_report *report
 /* The watching process. */
 
 struct watch {
-	struct audit_opts *opts;
-	int (*run)(struct audit_opts *opts, struct strbuf *document);
+	struct audit_work audit;
 	struct os os;
 	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
 	struct audit_pace pace;
@@ -202,7 +201,7 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	bool polls = !child && now >= w->poll_at;
 	if (!child && !polls)
 		until = lesser(until, w->poll_at);
-	struct audit_way *way = &w->opts->way;
+	struct audit_way *way = &w->audit.opts->way;
 	struct pollfd fds[WAITING] = {
 		{.fd = -1}, {.fd = -1},
 		[SIGNALS] = {.fd = w->signals, .events = POLLIN}, [READER] = {.fd = w->reader},
@@ -238,21 +237,22 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	return rc;
 }
 
-/** Run a function in a child, and get its result.
+/** Run work in a child, and get its result.
     @return an exit status; -1: no result, for the reason in way->why, unless the watch ends. */
-static int run_child(struct watch *w, int (*run)(struct audit_opts *, struct strbuf *),
-                     double seconds, struct strbuf *document, struct strbuf *messages)
+static int run_child(struct watch *w, const struct audit_work *work, double seconds,
+                     struct strbuf *document, struct strbuf *messages)
 {
-	struct audit_child child = {w->opts, run};
 	struct os_bounded done;
-	int status = -1, rc = os_bounded_start(&w->os, seconds, audit_way_child, &child, &done);
-	bool started = rc == 0;
+	int status = -1, rc = os_bounded_start(&w->os, seconds, &done);
+	if (rc == 0)
+		audit_way_child(work);
+	bool started = rc > 0;
 	while (started && !w->end && (rc = wait_for(w, &done, done.end)) > 0)
 		;
 	if (started)
 		os_bounded_end(&w->os, &done);
 	if (!w->end)
-		status = audit_way_collect(&w->opts->way, rc, &done, document);
+		status = audit_way_collect(&work->opts->way, rc, &done, document);
 	strbuf_add(messages, strbuf_str(&done.err), done.err.len);
 	os_bounded_destroy(&done);
 	return status;
@@ -298,11 +298,11 @@ static bool reap(struct watch *w)
     @return an exit status; -1 after a message: the child hangs. */
 static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *messages)
 {
-	struct audit_way *way = &w->opts->way;
+	const struct audit_work work = {w->audit.opts, audit_way_put_metrics};
+	struct audit_way *way = &work.opts->way;
 	if (!way->metrics.len)
 		return 0;
-	int status = reap(w) ? -1 : run_child(w, audit_way_put_metrics, REPORT_SECONDS, document,
-	                                      messages);
+	int status = reap(w) ? -1 : run_child(w, &work, REPORT_SECONDS, document, messages);
 	if (status < 0)
 		strbuf_puts(messages, "getmnt: the file of --output cannot be written: a process "
 		                      "that writes it hangs\n");
@@ -313,16 +313,17 @@ static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *
 /** Audit once.  @return 0, or an exit status: the watch ends. */
 static int audit_once(struct watch *w)
 {
-	struct audit_way *way = &w->opts->way;
+	const struct audit_work failure = {w->audit.opts, report_failed};
+	struct audit_way *way = &failure.opts->way;
 	struct strbuf document = {0}, messages = {0};
 	double spent = os_spent(&w->os);
 	bool reloading = w->reloading;
 	w->reloading = false;
 	audit_pace_began(&w->pace, os_now());
-	bool hung = run_child(w, w->run, way->seconds, &document, &messages) < 0;
+	bool hung = run_child(w, &w->audit, way->seconds, &document, &messages) < 0;
 	if (hung) {
 		strbuf_printf(&messages, "getmnt: %s\n", way->why);
-		run_child(w, report_failed, REPORT_SECONDS, &document, &messages);
+		run_child(w, &failure, REPORT_SECONDS, &document, &messages);
 	}
 	strbuf_destroy(&way->known);
 	way->known = way->saved;
@@ -364,18 +365,18 @@ static int watch_open(struct watch *w)
 	else if (w->signals < 0)
 		message("--watch", "cannot receive signals: %s", strerror(errno));
 	w->swaps = os_openat(&w->os, AT_FDCWD, "/proc/swaps", O_RDONLY);
-	w->opts->way.files = os_files_open(&w->os);
-	if (w->opts->way.files < 0)
+	w->audit.opts->way.files = os_files_open(&w->os);
+	if (w->audit.opts->way.files < 0)
 		message("--watch", "cannot watch files: %s; a changed fstab is found at the next "
 		        "interval", strerror(errno));
 	return w->mounts < 0 || w->signals < 0 ? -1 : 0;
 }
 
-int audit_watch_run(struct audit_opts *opts,
-                    int (*run)(struct audit_opts *opts, struct strbuf *document))
+int audit_watch_run(const struct audit_work *work)
 {
 	enum { SECONDS_DEFAULT = 60 };
-	struct watch w = {.opts = opts, .run = run, .os = {.statx_works = true},
+	struct audit_opts *opts = work->opts;
+	struct watch w = {.audit = *work, .os = {.statx_works = true},
 	                  .reader = STDOUT_FILENO, .pace.interval = opts->way.watch};
 	if (opts->way.seconds < 0)
 		opts->way.seconds = SECONDS_DEFAULT;

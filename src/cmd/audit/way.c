@@ -2,7 +2,7 @@
 /*
  * The output format, the destination and the time limit of an audit.
  *
- *     audit_way_run() --> run(), here or in a child with a deadline --> document
+ *     audit_way_run() --> work, here or in a child with a deadline --> document
  *                                                                         |
  *                                    standard output, or a file, whole <--'
  *
@@ -15,6 +15,7 @@
 #include "cmd/putfile.h"
 #include "os/bounded.h"
 #include "os/change.h"
+#include "os/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -231,13 +232,12 @@ struct lengths {
 	uint64_t document, saved, metrics;
 };
 
-/** Audit, and print the document, the new baseline, the metrics, and their lengths. */
-int audit_way_child(void *arg)
+/** Do the work, and print the document, the new baseline, the metrics, and their lengths. */
+void audit_way_child(const struct audit_work *work)
 {
-	struct audit_child *child = arg;
-	struct audit_way *way = &child->opts->way;
+	struct audit_way *way = &work->opts->way;
 	struct strbuf document = {0};
-	int status = child->run(child->opts, &document);
+	int status = work->run(work->opts, &document);
 	const struct strbuf *const parts[] = {&document, &way->saved, &way->metrics};
 	struct lengths of = {document.len, way->saved.len, way->metrics.len};
 	bool whole = true;
@@ -246,8 +246,7 @@ int audit_way_child(void *arg)
 		        && fwrite(strbuf_str(parts[i]), 1, parts[i]->len, stdout) == parts[i]->len;
 	whole = whole && fwrite(&of, 1, sizeof(of), stdout) == sizeof(of) && fflush(stdout) == 0
 	        && fflush(stderr) == 0;
-	strbuf_destroy(&document);
-	return whole ? status : BROKEN;
+	os_exit_process(whole ? status : BROKEN);
 }
 
 int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *done,
@@ -275,12 +274,15 @@ int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *do
 }
 
 /** Audit in a child.  @return an exit status. */
-static int run_bounded(struct audit_child *child, struct strbuf *document)
+static int run_bounded(const struct audit_work *work, struct strbuf *document)
 {
-	struct audit_way *way = &child->opts->way;
+	struct audit_way *way = &work->opts->way;
 	struct os os = {.statx_works = true};
 	struct os_bounded done;
-	int rc = os_bounded(&os, way->seconds, audit_way_child, child, &done);
+	int rc = os_bounded_start(&os, way->seconds, &done);
+	if (rc == 0)
+		audit_way_child(work);
+	rc = rc > 0 ? os_bounded_finish(&os, &done) : -1;
 	int status = audit_way_collect(way, rc, &done, document);
 	print_stderr(&done.err);
 	if (status < 0) {
@@ -291,15 +293,14 @@ static int run_bounded(struct audit_child *child, struct strbuf *document)
 	return status;
 }
 
-int audit_way_run(struct audit_opts *opts,
-                  int (*run)(struct audit_opts *opts, struct strbuf *document))
+int audit_way_run(const struct audit_work *work)
 {
-	struct audit_way *way = &opts->way;
+	struct audit_way *way = &work->opts->way;
 	struct strbuf document = {0};
 	if (way->seconds < 0)
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
-	int status = way->seconds > 0 ? run_bounded(&(struct audit_child){opts, run}, &document)
-	                              : run(opts, &document);
+	int status = way->seconds > 0 ? run_bounded(work, &document)
+	                              : work->run(work->opts, &document);
 	/* An empty file would suggest a clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
