@@ -37,11 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strbuf made;
 	struct linediff_count count = {0}, back = {0};
 	strbuf_init(&made);
-	FUZZ_CHECK(linediff(&diff, a, old.len, b, new.len, NULL, NULL, &count) == 0);
+	FUZZ_CHECK(linediff(&diff, a, old.len, b, new.len, &count) == 0);
 	FUZZ_CHECK(apply_diff(a, old.len, &diff, &made));
 	FUZZ_CHECK(made.len == new.len && memcmp(strbuf_str(&made), b, new.len) == 0);
 	FUZZ_CHECK((diff.len == 0) == (count.removed + count.added == 0));
-	FUZZ_CHECK(linediff(NULL, b, new.len, a, old.len, NULL, NULL, &back) == 0);
+	FUZZ_CHECK(linediff(NULL, b, new.len, a, old.len, &back) == 0);
 	FUZZ_CHECK(size > 1000 || (back.removed == count.added && back.added == count.removed));
 	strbuf_destroy(&made);
 	strbuf_destroy(&old);

@@ -163,44 +163,34 @@ static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 
 /* Hunks. */
 
-/** How linediff() appends lines. */
-struct output {
-	struct strbuf *out;
-	void (*put)(void *arg, const char *bytes, size_t n);
-	void *arg;
-};
-
-static void put_line(const struct output *o, char mark, const struct line *line)
+static void put_line(struct strbuf *out, char mark, const struct line *line)
 {
 	bool has_end = line->at[line->len - 1] == '\n';
-	strbuf_putc(o->out, mark);
-	if (o->put)
-		o->put(o->arg, line->at, line->len - has_end);
-	else
-		strbuf_add(o->out, line->at, line->len - has_end);
-	strbuf_puts(o->out, has_end ? "\n" : "\n\\ No newline at end of file\n");
+	strbuf_putc(out, mark);
+	strbuf_add(out, line->at, line->len);
+	strbuf_puts(out, has_end ? "" : "\n\\ No newline at end of file\n");
 }
 
 /** Append old[i] to old[i_end] and new[j] to new[j_end]. */
-static void put_hunk(const struct output *o, const struct line *old, size_t i, size_t i_end,
+static void put_hunk(struct strbuf *out, const struct line *old, size_t i, size_t i_end,
                      const struct line *new, size_t j, size_t j_end)
 {
 	size_t n = i_end - i, m = j_end - j;
-	strbuf_printf(o->out, n == 1 ? "@@ -%zu" : "@@ -%zu,%zu", i + (n > 0), n);
-	strbuf_printf(o->out, m == 1 ? " +%zu @@\n" : " +%zu,%zu @@\n", j + (m > 0), m);
+	strbuf_printf(out, n == 1 ? "@@ -%zu" : "@@ -%zu,%zu", i + (n > 0), n);
+	strbuf_printf(out, m == 1 ? " +%zu @@\n" : " +%zu,%zu @@\n", j + (m > 0), m);
 	while (i < i_end || j < j_end) {
 		if (i < i_end && old[i].changed) {
-			put_line(o, '-', &old[i++]);
+			put_line(out, '-', &old[i++]);
 		} else if (j < j_end && new[j].changed) {
-			put_line(o, '+', &new[j++]);
+			put_line(out, '+', &new[j++]);
 		} else {
-			put_line(o, ' ', &old[i++]);
+			put_line(out, ' ', &old[i++]);
 			++j;
 		}
 	}
 }
 
-static void put_hunks(const struct output *o, const struct text *old, const struct text *new,
+static void put_hunks(struct strbuf *out, const struct text *old, const struct text *new,
                       struct linediff_count *count)
 {
 	size_t i = 0, j = 0;
@@ -218,8 +208,8 @@ static void put_hunks(const struct output *o, const struct text *old, const stru
 		}
 		/* i - i_end lines since the last change are unchanged. */
 		if (!has_hunk || i - i_end > 2 * LINEDIFF_CONTEXT) {
-			if (has_hunk && o->out)
-				put_hunk(o, old->lines, i_begin, i_end + LINEDIFF_CONTEXT,
+			if (has_hunk && out)
+				put_hunk(out, old->lines, i_begin, i_end + LINEDIFF_CONTEXT,
 				         new->lines, j_begin, j_end + LINEDIFF_CONTEXT);
 			size_t context = i < LINEDIFF_CONTEXT ? i : LINEDIFF_CONTEXT;
 			i_begin = i - context;
@@ -231,13 +221,12 @@ static void put_hunks(const struct output *o, const struct text *old, const stru
 		j_end = j += is_added;
 	}
 	size_t context = i - i_end < LINEDIFF_CONTEXT ? i - i_end : LINEDIFF_CONTEXT;
-	if (count->removed + count->added > 0 && o->out)
-		put_hunk(o, old->lines, i_begin, i_end + context, new->lines, j_begin,
+	if (count->removed + count->added > 0 && out)
+		put_hunk(out, old->lines, i_begin, i_end + context, new->lines, j_begin,
 		         j_end + context);
 }
 
 int linediff(struct strbuf *out, const char *old, size_t old_len, const char *new, size_t new_len,
-             void (*put)(void *arg, const char *bytes, size_t n), void *arg,
              struct linediff_count *count)
 {
 	struct text a = {0}, b = {0};
@@ -246,7 +235,7 @@ int linediff(struct strbuf *out, const char *old, size_t old_len, const char *ne
 	if (rows && text_split(&a, old, old_len) == 0 && text_split(&b, new, new_len) == 0
 	    && number_lines(&a, &b) == 0) {
 		mark_changes(&a, &b, rows);
-		put_hunks(&(struct output){out, put, arg}, &a, &b, count);
+		put_hunks(out, &a, &b, count);
 		rc = 0;
 	}
 	free(rows);

@@ -24,11 +24,9 @@ struct linediff_count {
 /** Append the hunks of a unified diff, without the two lines that name the files; nothing if the
     texts are equal.
     @out  NULL: only count.  Check out->failed afterwards.
-    @put  Appends the n bytes of a line, without its newline, to out; NULL: append them unchanged.
     @count [out]
     @return 0, or -1.  Errors: ENOMEM; EFBIG: 2^30 lines or more. */
 int linediff(struct strbuf *out, const char *old, size_t old_len, const char *new, size_t new_len,
-             void (*put)(void *arg, const char *bytes, size_t n), void *arg,
              struct linediff_count *count);
 
 #endif

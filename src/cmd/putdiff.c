@@ -46,9 +46,8 @@ static bool shown_end(struct shown *s, bool prints)
 }
 
 /** Append a line without its newline: secrets masked, and escaped on a terminal. */
-static void show_bytes(void *arg, const char *bytes, size_t n)
+static void show_bytes(struct shown *s, const char *bytes, size_t n)
 {
-	struct shown *s = arg;
 	strbuf_reset(&s->line);
 	s->masked |= mask_line(bytes, n, &s->line);
 	if (!s->terminal && !s->colored) {
@@ -69,6 +68,21 @@ static void show_bytes(void *arg, const char *bytes, size_t n)
 			strbuf_putc(&s->out, '\t');
 		else if (at < s->line.len)
 			strbuf_puts(&s->out, s->octal ? "\\000" : "\\x00");
+	}
+}
+
+/** Append the lines of a text.  @diff  They are those of linediff(), and begin with a mark. */
+static void show_lines(struct shown *s, const char *text, size_t len, bool diff)
+{
+	for (size_t at = 0; at < len;) {
+		const char *line = text + at, *newline = memchr(line, '\n', len - at);
+		size_t n = newline ? (size_t)(newline - line) : len - at;
+		bool plain = diff && (*line == '@' || *line == '\\');
+		strbuf_add(&s->out, line, plain ? n : diff);
+		if (!plain)
+			show_bytes(s, line + diff, n - diff);
+		strbuf_puts(&s->out, newline ? "\n" : "");
+		at += n + (newline != NULL);
 	}
 }
 
@@ -96,9 +110,14 @@ int put_diff(const struct put *put, const char *new, size_t len, struct linediff
 	s.colored = color_is_on(o->color, s.terminal);
 	put_name(&s.out, "--- ", put->file.missing ? "/dev/null" : put->file.path);
 	put_name(&s.out, "+++ ", put->file.path);
-	int rc = linediff(shows ? &s.out : NULL, put->file.text, put->file.len, new, len,
-	                  s.terminal || s.colored || !o->diff ? show_bytes : NULL, &s, count);
+	bool masks = s.terminal || s.colored || !o->diff;
+	struct strbuf diff = {0};
+	int rc = linediff(!shows ? NULL : masks ? &diff : &s.out, put->file.text, put->file.len,
+	                  new, len, count);
 	int error = rc != 0 ? errno : ENOMEM;
+	show_lines(&s, strbuf_str(&diff), diff.len, true);
+	s.out.failed |= diff.failed;
+	strbuf_destroy(&diff);
 	bool prints = shows && rc == 0 && count->removed + count->added > 0;
 	if (shown_end(&s, prints) && rc == 0)
 		return 0;
@@ -113,13 +132,7 @@ bool put_show(const char *text, size_t len)
 		return true;
 	}
 	struct shown s = {.terminal = true, .octal = true};
-	for (size_t at = 0; at < len;) {
-		const char *newline = memchr(text + at, '\n', len - at);
-		size_t n = newline ? (size_t)(newline - text) - at : len - at;
-		show_bytes(&s, text + at, n);
-		strbuf_puts(&s.out, newline ? "\n" : "");
-		at += n + (newline != NULL);
-	}
+	show_lines(&s, text, len, false);
 	bool shown = shown_end(&s, true);
 	if (!shown)
 		message(NULL, "%s", strerror(ENOMEM));

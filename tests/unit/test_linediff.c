@@ -22,7 +22,7 @@ static const char *diff_of(struct strbuf *out, const char *old, const char *new)
 {
 	strbuf_reset(out);
 	struct linediff_count count;
-	CU_ASSERT_EQUAL(linediff(out, old, strlen(old), new, strlen(new), NULL, NULL, &count), 0);
+	CU_ASSERT_EQUAL(linediff(out, old, strlen(old), new, strlen(new), &count), 0);
 	return strbuf_str(out);
 }
 
@@ -64,7 +64,7 @@ static bool applies(const char *old, size_t old_len, const char *new, size_t new
 {
 	STRBUF(diff);
 	STRBUF(made);
-	bool ok = linediff(&diff, old, old_len, new, new_len, NULL, NULL, count) == 0
+	bool ok = linediff(&diff, old, old_len, new, new_len, count) == 0
 	          && apply_diff(old, old_len, &diff, &made) && made.len == new_len
 	          && memcmp(strbuf_str(&made), new, new_len) == 0;
 	return ok;
@@ -182,7 +182,7 @@ UNIT_TEST(patch)
 			continue;
 		strbuf_reset(&diff);
 		strbuf_puts(&diff, "--- f\n+++ f\n");
-		CU_ASSERT_EQUAL(linediff(&diff, old.data, old.len, new.data, new.len, NULL, NULL,
+		CU_ASSERT_EQUAL(linediff(&diff, old.data, old.len, new.data, new.len,
 		                         &(struct linediff_count){0}), 0);
 		top_write("old", strbuf_str(&old));
 		top_write("new", strbuf_str(&new));
@@ -245,8 +245,7 @@ UNIT_TEST(hostile)
 		fill(&new, kind, kind == 5 ? MANY / 2 : MANY, true);
 		double start = unit_cpu();
 		struct linediff_count count = {0};
-		CU_ASSERT_EQUAL(linediff(NULL, old.data, old.len, new.data, new.len, NULL, NULL,
-		                         &count), 0);
+		CU_ASSERT_EQUAL(linediff(NULL, old.data, old.len, new.data, new.len, &count), 0);
 		double took = unit_cpu() - start;
 		worst = took > worst ? took : worst;
 		CU_ASSERT_TRUE(applies(old.data, old.len, new.data, new.len, &count));
