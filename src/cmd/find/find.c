@@ -177,13 +177,6 @@ static int parse(struct find *find, const struct find_args *args, char **words, 
 	return find->query ? 0 : CX_ERROR;
 }
 
-/** End the search because stdout cannot be written. */
-static void unwritten(void *arg)
-{
-	struct find *find = arg;
-	cancelsearch(find->search);
-}
-
 static void watch(void *arg)
 {
 	struct find *find = arg;
@@ -290,7 +283,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	unsigned fds = os_nofile(&find->os, SEARCH_FDS, true);
 	if (args->options.threads != 1)
 		os_grow_fds(&find->os, STDERR_FILENO, fds / 2);
-	find->flow = flow_new(&find->os, false, unwritten, find);
+	find->flow = flow_new(&find->os, false, find->search);
 	if (find->flow) {
 		os_mark(MARK_BEGIN);
 		run(find);

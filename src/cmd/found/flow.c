@@ -40,8 +40,7 @@ enum {
 struct flow {
 	struct os os;
 	bool file;                /* stdout is a regular file */
-	void (*failed)(void *arg);
-	void *arg;
+	SEARCH *search;           /* ended once nothing can be written */
 	double start;
 	double next;              /* time to print, without the timer thread */
 
@@ -61,15 +60,14 @@ struct flow {
 	struct strbuf head, where;
 };
 
-struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg)
+struct flow *flow_new(const struct os *os, bool progress, SEARCH *search)
 {
 	struct flow *flow = calloc(1, sizeof(*flow));
 	if (!flow)
 		return NULL;
 	os_clone_state(&flow->os, os);
 	flow->file = os_file_type(&flow->os, STDOUT_FILENO, NULL, NULL) == S_IFREG;
-	flow->failed = failed;
-	flow->arg = arg;
+	flow->search = search;
 	flow->progress = progress;
 	flow->start = os_now();
 	pthread_condattr_t attr;
@@ -109,7 +107,7 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 	}
 	/* If stdout was closed from the start, continue the search, for its errors. */
 	if (flow->error && flow->error != EBADF)
-		flow->failed(flow->arg);
+		cancelsearch(flow->search);
 }
 
 /** Print the texts.  The lock is held. */

@@ -8,15 +8,16 @@
 
 #include "base/strbuf.h"
 #include "os/os.h"
+#include "search/search.h"
 
 struct flow;
 
 /** @os  The capabilities; copied.
     @progress  Show progress (progress_open()).
-    @failed  Called once, in any thread, after a write to stdout failed, unless stdout was closed
-    from the start; nothing more is written.
+    @search  Ended once a write to stdout has failed, unless stdout was closed from the start;
+             nothing more is written.
     @return the flow, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
-struct flow *flow_new(const struct os *os, bool progress, void (*failed)(void *arg), void *arg);
+struct flow *flow_new(const struct os *os, bool progress, SEARCH *search);
 
 /** Print whole lines, or a part of a document.  @text  Emptied; its memory may be exchanged. */
 void flow_add(struct flow *flow, struct strbuf *text);

@@ -19,13 +19,6 @@
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
-/** End the search because stdout cannot be written. */
-static void unwritten(void *arg)
-{
-	struct show *show = arg;
-	cancelsearch(show->search);
-}
-
 /** Print pending lines and the progress. */
 static void watch(void *arg)
 {
@@ -163,7 +156,7 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	const struct search_out *out = show->out;
 	bool columns = out->form == SF_COLUMNS;
 	show->shown = progress_open();
-	show->out->flow = show->flow = flow_new(&show->os, show->shown, unwritten, show);
+	show->out->flow = show->flow = flow_new(&show->os, show->shown, show->search);
 	if (!show->flow) {
 		message("search", "%s", strerror(errno));
 		return CX_ERROR;
