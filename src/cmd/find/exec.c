@@ -80,11 +80,6 @@ struct running {
 	const struct query_action *action;
 };
 
-static void flush(void *arg)
-{
-	find_flush(((struct running *)arg)->find);
-}
-
 static void failed(void *arg, const char *command, int error, const char *text)
 {
 	const struct running *running = arg;
@@ -106,7 +101,7 @@ static struct exec exec_of(struct running *running, int dir)
 {
 	struct exec exec = {
 		.os = &running->find->os, .command = running->find->command, .arg = running,
-		.flush = flush, .failed = failed,
+		.failed = failed,
 	};
 	if (dir >= 0)
 		exec.command.dirfd = dir;
@@ -155,6 +150,7 @@ static bool run_one(struct find *find, const struct query_action *action, const 
 	char **argv = good ? pack_command(&pack, NULL, 0, 0, 0, pack.n) : NULL;
 	good = false;
 	struct exec exec = exec_of(&running, dir);
+	find_flush(find);
 	if (argv)
 		good = exec_run(&exec, argv);
 	else
@@ -170,6 +166,8 @@ void find_batch_run(struct find *find, const struct query_action *action)
 	struct batch *batch = find->actions[action->index].batch;
 	struct running running = {find, action};
 	struct exec exec = exec_of(&running, batch->dir);
+	if (batch->pack.n > 0)
+		find_flush(find);
 	exec_batch(&exec, &batch->pack, action->args, action->nargs, action->nargs);
 }
 

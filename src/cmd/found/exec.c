@@ -97,7 +97,6 @@ static int run(const struct exec *exec, char *const *argv, bool *good)
 	struct os_command command = exec->command;
 	int status = 0;
 	*good = false;
-	exec->flush(exec->arg);
 	command.argv = argv;
 	int error = os_run(exec->os, &command, &status);
 	if (error > 0)

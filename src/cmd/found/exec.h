@@ -55,13 +55,11 @@ const char *exec_unsafe(const char *path, size_t *len);
     sentence. */
 int exec_check_path(const char *option, struct strbuf *why);
 
-/** How to run commands; all functions get `arg`. */
+/** How to run commands.  The caller prints pending output before. */
 struct exec {
 	struct os *os;
 	struct os_command command;   /* everything except argv */
 	void *arg;
-	/* Print pending output before a command runs. */
-	void (*flush)(void *arg);
 	/* A command failed.  @error  errno if it could not be executed; else 0.
 	   @text  The signal that ended it; NULL: it returned a status other than 0. */
 	void (*failed)(void *arg, const char *command, int error, const char *text);

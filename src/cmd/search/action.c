@@ -131,11 +131,6 @@ int action_parse(struct action *action, int *argc, char **argv)
 	return action->batch ? check_batch(action) : action->local ? check_local(action) : 0;
 }
 
-static void flush(void *arg)
-{
-	flow_flush(((struct action *)arg)->flow);
-}
-
 static void failed(void *arg, const char *command, int error, const char *text)
 {
 	struct action *action = arg;
@@ -156,7 +151,7 @@ void action_begin(struct action *action, struct os *os, SEARCH *search)
 	size_t room = os_arg_room(os), fixed = sizeof(char *);
 	action->search = search;
 	action->exec = (struct exec){
-		.os = os, .arg = action, .flush = flush, .failed = failed,
+		.os = os, .arg = action, .failed = failed,
 		.command = {.dirfd = -1, .files = os_nofile(os, UINT_MAX, false)},
 	};
 	pthread_sigmask(SIG_SETMASK, NULL, &action->exec.command.mask);
@@ -180,6 +175,7 @@ static void run_batch(struct action *action)
 	if (before < n)
 		memcpy(words + before, action->words + before + 1,
 		       (n - before - 1) * sizeof(*words));
+	flow_flush(action->flow);
 	exec_batch(&action->exec, &action->pack, words, n - (before < n), before);
 	free(words);
 }
@@ -209,6 +205,7 @@ static bool run_one(struct action *action, const char *path)
 	pack_reset(pack);
 	char **argv = put_words(action, path) ? pack_command(pack, NULL, 0, 0, 0, pack->n) : NULL;
 	bool good = argv;
+	flow_flush(action->flow);
 	if (argv)
 		exec_run(&action->exec, argv);
 	free(argv);
