@@ -114,7 +114,7 @@ bool progress_open(void)
 	return true;
 }
 
-progress_fn *progress_begin(void)
+discover_progress_fn *progress_begin(void)
 {
 	return progress_open() ? progress_show : progress_watch;
 }

@@ -7,12 +7,10 @@
 
 #include <stdbool.h>
 
-typedef void progress_fn(const struct discover_progress *progress, void *arg);
-
 /** Prepare to show progress on stderr if it is a terminal; otherwise to end with SIGPIPE when the
     reader of stdout is gone.
     @return the function for struct discover_opts; its argument is the struct run. */
-progress_fn *progress_begin(void);
+discover_progress_fn *progress_begin(void);
 
 /** Prepare to show a progress line, and catch the signals that clear it.
     @return whether the line may be shown: stdout and stderr are terminals. */

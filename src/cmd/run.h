@@ -72,7 +72,7 @@ struct run {
 	const char *reasons[8];        /* why the run is incomplete */
 	size_t nreasons;
 	double start;                  /* os_now() at the start */
-	void (*progress)(const struct discover_progress *progress, void *arg);
+	discover_progress_fn *progress;
 	/* About the machine; read if the output shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: unknown */

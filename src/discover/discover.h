@@ -53,6 +53,7 @@ struct discover_progress {
 	uint32_t probes;           /* unanswered probes */
 	const char *where;         /* a directory, written like TARGET */
 };
+typedef void discover_progress_fn(const struct discover_progress *progress, void *arg);
 
 struct discover_opts {
 	enum discover_names names;
@@ -82,7 +83,7 @@ struct discover_opts {
 	int procfd;                /* where mountinfo was read, for reading it again */
 	const char *procpath;
 	/* Called about 4 times per second while searching and probing; may be NULL. */
-	void (*progress)(const struct discover_progress *progress, void *arg);
+	discover_progress_fn *progress;
 	void *progress_arg;
 };
 
