@@ -16,12 +16,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/** Note a warning.  @arg  A struct strbuf. */
-static void warn(void *arg, const char *text)
-{
-	strbuf_printf(arg, "warning: %s\n", text);
-}
-
 static void no_error(void *arg, int error)
 {
 	(void)arg;
@@ -51,7 +45,7 @@ static const struct k_statx st = {
 /** Compile a format, and fill it with an object.  @out [out]  Warnings and text; or why not. */
 static void fill(struct strbuf *out, const char *text, bool quote)
 {
-	struct strbuf why = {0};
+	struct strbuf why = {0}, warnings = {0};
 	struct owners users, groups;
 	struct os os = {0};
 	owners_init(&users, &os, "/proc/self/none");
@@ -65,7 +59,10 @@ static void fill(struct strbuf *out, const char *text, bool quote)
 		.users = &users, .groups = &groups, .quote = quote, .failed = no_error,
 	};
 	strbuf_reset(out);
-	struct format *format = format_compile(text, warn, out, &why);
+	struct format *format = format_compile(text, &warnings, &why);
+	for (size_t i = 0; i < warnings.len; i += strlen(warnings.data + i) + 1)
+		strbuf_printf(out, "warning: %s\n", warnings.data + i);
+	strbuf_destroy(&warnings);
 	if (format)
 		format_put(format, &visit, &env, out);
 	else
@@ -142,7 +139,7 @@ UNIT_TEST(attributes)
 	};
 	STRBUF(out);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
-		struct format *format = format_compile(rows[i].format, warn, &out, &out);
+		struct format *format = format_compile(rows[i].format, &out, &out);
 		CU_ASSERT_FATAL(format != NULL);
 		CU_ASSERT_EQUAL(format->mask, rows[i].mask);
 		format_free(format);

@@ -15,19 +15,15 @@
 
 enum { LS_MASK = K_STATX_BASIC };
 
-static void warn_format(void *arg, const char *text)
-{
-	const struct query_action *action = arg;
-	message(action->word, "warning: %s", text);
-}
-
 /** Compile the format of an action.  @return 0, or -1. */
 static int compile_format(struct find_action *prepared, struct query_action *action,
                           struct strbuf *why)
 {
-	struct strbuf text = {0};
-	prepared->format = format_compile(action->args[action->nargs - 1], warn_format, action,
-	                                  &text);
+	struct strbuf text = {0}, warnings = {0};
+	prepared->format = format_compile(action->args[action->nargs - 1], &warnings, &text);
+	for (size_t i = 0; i < warnings.len; i += strlen(warnings.data + i) + 1)
+		message(action->word, "warning: %s", warnings.data + i);
+	strbuf_destroy(&warnings);
 	if (!prepared->format && errno == EINVAL)
 		strbuf_printf(why, "%s: %s", action->word, strbuf_str(&text));
 	strbuf_destroy(&text);

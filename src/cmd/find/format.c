@@ -64,21 +64,19 @@ static void add_text(struct format *format, const char *text, size_t len)
 }
 
 /** Warn about a part of a format. */
-static void warn_of(void (*warn)(void *arg, const char *text), void *arg, const char *what,
-                    const char *part, size_t len, const char *then)
+static void warn_of(struct strbuf *warnings, const char *what, const char *part, size_t len,
+                    const char *then)
 {
-	struct strbuf text = {0};
-	strbuf_printf(&text, "%s \"%.*s\"%s", what, (int)len, part, then);
-	warn(arg, strbuf_str(&text));
-	strbuf_destroy(&text);
+	strbuf_printf(warnings, "%s \"%.*s\"%s", what, (int)len, part, then);
+	strbuf_putc(warnings, '\0');
 }
 
 /** Compile an escape.  @at  Points to the backslash.
     @return its end; NULL: \c. */
-static const char *parse_escape(struct format *format, const char *at,
-                                void (*warn)(void *arg, const char *text), void *arg)
+static const char *parse_escape(struct format *format, const char *at, struct strbuf *warnings)
 {
-	static const char letters[] = "abfnrtv\\", bytes[] = "\a\b\f\n\r\t\v\\";
+	static const char letters[] = "abfnrtv\\", bytes[] = "\a\b\f\n\r\t\v\\",
+		backslash[] = "a backslash at the end is printed as it is";
 	const char *known = at[1] ? strchr(letters, at[1]) : NULL;
 	if (at[1] == 'c')
 		return NULL;
@@ -95,9 +93,9 @@ static const char *parse_escape(struct format *format, const char *at,
 		return at + n;
 	}
 	if (at[1])
-		warn_of(warn, arg, "unknown escape", at, 2, "; it is printed as it is");
+		warn_of(warnings, "unknown escape", at, 2, "; it is printed as it is");
 	else
-		warn(arg, "a backslash at the end is printed as it is");
+		strbuf_add(warnings, backslash, sizeof(backslash));
 	add_text(format, at, at[1] ? 2 : 1);
 	return at + (at[1] ? 2 : 1);
 }
@@ -117,8 +115,7 @@ static const char *parse_number(const char *at, int *number)
 /** Compile a directive.  @at  Points to the percent sign.
     @return its end; NULL after appending a sentence to why. */
 static const char *parse_directive(struct format *format, const char *at,
-                                   void (*warn)(void *arg, const char *text), void *arg,
-                                   struct strbuf *why)
+                                   struct strbuf *warnings, struct strbuf *why)
 {
 	const char *from = at++;
 	struct format_item item = {.precision = -1};
@@ -160,12 +157,12 @@ static const char *parse_directive(struct format *format, const char *at,
 	}
 	bool time = strchr("ABCT", *at);
 	if (!time && !strchr("abcdDfFgGhHiklmMnpPsStuUyYZ", *at)) {
-		warn_of(warn, arg, "unknown directive", from, len, "; it is printed as it is");
+		warn_of(warnings, "unknown directive", from, len, "; it is printed as it is");
 		add_text(format, from, len);
 		return at + 1;
 	}
 	if (time && !at[1]) {
-		warn_of(warn, arg, "the directive", from, len,
+		warn_of(warnings, "the directive", from, len,
 		        " must be followed by another character; it is printed as it is");
 		add_text(format, from, len);
 		return at + 1;
@@ -181,8 +178,7 @@ static const char *parse_directive(struct format *format, const char *at,
 	return at + 1;
 }
 
-struct format *format_compile(const char *text, void (*warn)(void *arg, const char *text),
-                              void *arg, struct strbuf *why)
+struct format *format_compile(const char *text, struct strbuf *warnings, struct strbuf *why)
 {
 	struct format *format = calloc(1, sizeof(*format));
 	if (!format)
@@ -193,12 +189,12 @@ struct format *format_compile(const char *text, void (*warn)(void *arg, const ch
 			add_text(format, text, plain);
 			text += plain;
 		} else if (*text == '\\') {
-			text = parse_escape(format, text, warn, arg);
+			text = parse_escape(format, text, warnings);
 			format->flush = !text;
 			if (!text)
 				break;
 		} else {
-			text = parse_directive(format, text, warn, arg, why);
+			text = parse_directive(format, text, warnings, why);
 			if (!text) {
 				format_free(format);
 				errno = EINVAL;
@@ -206,7 +202,7 @@ struct format *format_compile(const char *text, void (*warn)(void *arg, const ch
 			}
 		}
 	}
-	if (!format->text.failed)
+	if (!format->text.failed && !warnings->failed)
 		return format;
 	format_free(format);
 	errno = ENOMEM;

@@ -46,14 +46,13 @@ struct format_env {
 /**
  * Compile a format.
  *
- * @warn
- *         Called with a sentence for each doubtful part.
+ * @warnings
+ *         A sentence with its NUL is appended for each doubtful part.
  * @why
  *         A sentence is appended if the format is invalid.
  * @return the format, or NULL.  Errors: EINVAL (see why), ENOMEM.  Ownership: format_free().
  */
-struct format *format_compile(const char *text, void (*warn)(void *arg, const char *text),
-                              void *arg, struct strbuf *why);
+struct format *format_compile(const char *text, struct strbuf *warnings, struct strbuf *why);
 
 void format_free(struct format *format);
 
