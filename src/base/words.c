@@ -2,6 +2,7 @@
 #include "base/words.h"
 
 #include <ctype.h>
+#include <limits.h>
 
 /** Whether two bytes are equal, ignoring case. */
 static bool is_same(char a, char b)
@@ -34,4 +35,14 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 		best = last[m] < best ? last[m] : best;
 	}
 	return part ? best : last[m];
+}
+
+void near_try(struct near *near, const char *name, const void *thing)
+{
+	unsigned edits = near->n > NEAR_BYTES ? UINT_MAX
+	                 : near_distance(name, strlen(name), near->word, near->n, false);
+	if (edits < near->edits) {
+		near->edits = edits;
+		near->best = thing;
+	}
 }

@@ -63,4 +63,15 @@ enum { NEAR_BYTES = 64 };
     @part  Compare b with the most similar part of a. */
 unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part);
 
+/** Looking for the name that a misspelled word may mean. */
+struct near {
+	const char *word;
+	size_t n;                 /* its length; a word longer than NEAR_BYTES is similar to none */
+	unsigned edits;           /* between them; at first the least number that is too many */
+	const void *best;         /* NULL: no name is similar */
+};
+
+/** Try a name; the first of equally similar ones counts.  @thing  What it names, for `best`. */
+void near_try(struct near *near, const char *name, const void *thing);
+
 #endif

@@ -47,20 +47,17 @@ const struct column_info *column_find(const struct column_table *table, const ch
 const struct column_info *column_named(const struct column_table *table, const char *option,
                                        const char *name, size_t n)
 {
-	const struct column_info *row = column_find(table, name, n), *near = NULL;
+	const struct column_info *row = column_find(table, name, n);
 	if (row)
 		return row;
-	unsigned least = 3;
-	for (size_t i = 0; n > 2 && n <= NEAR_BYTES && (row = row_at(table, i)); ++i) {
-		unsigned far = near_distance(row->name, strlen(row->name), name, n, false);
-		near = far < least ? row : near;
-		least = far < least ? far : least;
-	}
+	struct near near = {name, n, 3, NULL};
+	for (size_t i = 0; n > 2 && (row = row_at(table, i)); ++i)
+		near_try(&near, row->name, row->name);
 	int shown = (int)utf8_cut(name, n < 60 ? n : 60);
 	bool list = strcmp(option, "--output") == 0;
-	if (near)
+	if (near.best)
 		message(option, "unknown column \"%.*s\"; did you mean \"%s\"?", shown, name,
-		        near->name);
+		        (const char *)near.best);
 	else if (list && (!n || memchr(name, ' ', n)))
 		message(option, "\"%.*s\" is no column; separate columns by commas, without "
 		        "blanks: -o A,B", shown, name);

@@ -29,19 +29,10 @@ const struct command *command_near(const struct command *table, const char *word
 		if (strcmp(word, others[i][0]) == 0)
 			return command_find(commands, others[i][1]);
 	}
-	const struct command *best = NULL;
-	unsigned least = 3;
-	size_t n = strlen(word);
-	if (n < 4 || n > NEAR_BYTES)
-		return NULL;
-	for (const struct command *command = table; command->name; ++command) {
-		unsigned far = near_distance(word, n, command->name, strlen(command->name), false);
-		if (far < least) {
-			least = far;
-			best = command;
-		}
-	}
-	return best;
+	struct near near = {word, strlen(word), 3, NULL};
+	for (const struct command *command = table; near.n > 3 && command->name; ++command)
+		near_try(&near, command->name, command);
+	return near.best;
 }
 
 void commands_help(const struct command *table, FILE *out)

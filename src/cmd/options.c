@@ -208,21 +208,13 @@ static int check_excludes(const struct option_row *row, const struct option_row 
 static const struct option_row *nearest(const struct option_table *table, const char *name,
                                         size_t n)
 {
-	const struct option_row *best = NULL;
-	unsigned least = n > 5 ? 3 : 2;
-	if (n > NEAR_BYTES)
-		return NULL;
+	struct near near = {name, n, n > 5 ? 3 : 2, NULL};
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct option_row *row = &table->rows[i];
-		if (!row->name || row->hidden)
-			continue;
-		unsigned far = near_distance(row->name, strlen(row->name), name, n, false);
-		if (far < least) {
-			least = far;
-			best = row;
-		}
+		if (row->name && !row->hidden)
+			near_try(&near, row->name, row);
 	}
-	return best;
+	return near.best;
 }
 
 const struct option_row *option_find(const struct option_table *table, const char *arg,

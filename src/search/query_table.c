@@ -164,19 +164,14 @@ const struct query_row *query_row(const char *word)
 
 const char *query_row_near(const char *word)
 {
-	const char *best = NULL;
-	size_t n = strnlen(word, NEAR_BYTES + 1);
 	/* At most a third of the bytes differ. */
-	unsigned least = (unsigned)(n / 3) + 1;
-	for (size_t i = 0; n <= NEAR_BYTES && i < ROWS; ++i) {
-		const char *row = rows[i].word;
-		unsigned distance = near_distance(word, n, row, strlen(row), false);
-		if (rows[i].kind != ROW_REFUSED && distance < least) {
-			least = distance;
-			best = row;
-		}
+	size_t n = strlen(word);
+	struct near near = {word, n, (unsigned)(n / 3) + 1, NULL};
+	for (size_t i = 0; i < ROWS; ++i) {
+		if (rows[i].kind != ROW_REFUSED)
+			near_try(&near, rows[i].word, rows[i].word);
 	}
-	return best;
+	return near.best;
 }
 
 bool query_knows(const char *word)

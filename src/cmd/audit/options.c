@@ -48,14 +48,11 @@ static const char *code_word(int i)
 /** The code nearest to a misspelled one; or NULL. */
 static const char *nearest_code(const char *word, size_t n)
 {
-	const char *near = NULL, *code;
-	unsigned least = 3;
-	for (int i = 0; n > 4 && n <= NEAR_BYTES && (code = code_word(i)); ++i) {
-		unsigned far = near_distance(code, strlen(code), word, n, false);
-		near = far < least ? code : near;
-		least = far < least ? far : least;
-	}
-	return near;
+	struct near near = {word, n, 3, NULL};
+	const char *code;
+	for (int i = 0; n > 4 && (code = code_word(i)); ++i)
+		near_try(&near, code, code);
+	return near.best;
 }
 
 /** Parse the codes of --only and --disable. */
