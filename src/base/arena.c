@@ -155,7 +155,7 @@ const char *arena_built(struct arena *arena, const struct strbuf *text)
 {
 	if (text->failed)
 		arena_fail(arena);
-	return arena_textn(arena, strbuf_str(text), text->len);
+	return arena_textn(arena, text->data ? text->data : "", text->len);
 }
 
 const char *arena_printf(struct arena *arena, const char *format, ...)

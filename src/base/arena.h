@@ -26,6 +26,7 @@
  *              first use
  *     maps     stay as they are (struct map64 and struct pathmap with an arena); map64_put()
  *              returns the new value
+ *     buffers  are not added to if they have to grow (struct strbuf with an arena)
  *
  * Loops test `failed` if they would otherwise do useless work.  After a failure the result can only
  * be destroyed.

@@ -305,7 +305,8 @@ void mask_source(const char *source, struct strbuf *out)
 		same = strcmp(strbuf_str(&texts[0]), strbuf_str(&texts[1])) == 0;
 	}
 	strbuf_puts(out, same ? strbuf_str(&texts[i % 2]) : "***");
-	out->failed |= texts[0].failed || texts[1].failed;
+	if (texts[0].failed || texts[1].failed)
+		strbuf_fail(out);
 	strbuf_destroy(&texts[0]);
 	strbuf_destroy(&texts[1]);
 }
@@ -322,7 +323,8 @@ void mask_word(const char *word, struct strbuf *out)
 	if (equals)
 		strbuf_add(out, word, (size_t)(equals + 1 - word));
 	mask_source(equals ? equals + 1 : word, out);
-	out->failed |= masked.failed;
+	if (masked.failed)
+		strbuf_fail(out);
 	strbuf_destroy(&masked);
 }
 
@@ -342,7 +344,8 @@ void mask_text(const char *text, struct strbuf *out)
 		if (*text)
 			strbuf_putc(out, *text++);
 	}
-	out->failed |= word.failed;
+	if (word.failed)
+		strbuf_fail(out);
 	strbuf_destroy(&word);
 }
 
@@ -434,7 +437,8 @@ bool mask_line(const char *line, size_t n, struct strbuf *out)
 	}
 	if (end < n && open)
 		strbuf_puts(out, "***");
-	out->failed |= word.failed;
+	if (word.failed)
+		strbuf_fail(out);
 	strbuf_destroy(&word);
 	return out->len - start != n || (n && memcmp(out->data + start, line, n) != 0);
 }

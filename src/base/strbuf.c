@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/strbuf.h"
 
+#include "base/arena.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +15,9 @@ void strbuf_init(struct strbuf *buf)
 
 void strbuf_destroy(struct strbuf *buf)
 {
-	free(buf->data);
-	strbuf_init(buf);
+	if (!buf->arena)
+		free(buf->data);
+	*buf = (struct strbuf){.arena = buf->arena};
 }
 
 void strbuf_reset(struct strbuf *buf)
@@ -25,10 +29,11 @@ void strbuf_reset(struct strbuf *buf)
 		buf->data[0] = '\0';
 }
 
-/** Record that a part of the text is missing, as if an append had failed. */
-static void strbuf_fail(struct strbuf *buf)
+void strbuf_fail(struct strbuf *buf)
 {
 	buf->failed = true;
+	if (buf->arena)
+		arena_fail(buf->arena);
 	if (buf->size > buf->len)
 		buf->size = buf->len;
 }
@@ -52,11 +57,13 @@ static bool strbuf_grow(struct strbuf *buf, size_t n)
 	size_t size = buf->size ? buf->size * 2 : 64;
 	if (size < need)
 		size = need;
-	char *data = realloc(buf->data, size);
+	char *data = buf->arena ? arena_new(buf->arena, size, 1) : realloc(buf->data, size);
 	if (!data) {
 		strbuf_fail(buf);
 		return false;
 	}
+	if (buf->arena && buf->data)
+		memcpy(data, buf->data, buf->len + 1);
 	buf->data = data;
 	buf->size = size;
 	return true;
@@ -123,6 +130,7 @@ const char *strbuf_text(const struct strbuf *buf)
 char *strbuf_take(struct strbuf *buf)
 {
 	char *str = NULL;
+	assert(!buf->arena);
 	if (!buf->failed && strbuf_grow(buf, 0)) {
 		str = buf->data;
 		str[buf->len] = '\0';

@@ -38,21 +38,28 @@ static inline char *copy_blocks(char *to, const char *from, size_t len)
 	return to + len;
 }
 
+struct arena;
+
 struct strbuf {
 	char *data;    /* NUL-terminated after the first append; before that NULL */
 	size_t len;    /* bytes without the NUL */
 	size_t size;   /* of `data`; after a failure no more than len, so that no append has room */
 	bool failed;   /* an append failed: ENOMEM */
+	struct arena *arena;   /* owns the bytes and records that an append failed; NULL: the buffer
+	                          owns its bytes */
 };
 
 /** Empty a buffer that has no memory, as {0} does. */
 void strbuf_init(struct strbuf *buf);
 
-/** Free the buffer's memory. */
+/** Free the buffer's memory; not needed if an arena owns it. */
 void strbuf_destroy(struct strbuf *buf);
 
 /** Empty the buffer, keeping its memory and a failure, so that a test at the end still sees it. */
 void strbuf_reset(struct strbuf *buf);
+
+/** Record that a part of the text is missing, as if an append had failed. */
+void strbuf_fail(struct strbuf *buf);
 
 /** Empty the buffer, and allow appends after a failure that was reported. */
 void strbuf_renew(struct strbuf *buf);
@@ -145,7 +152,7 @@ const char *strbuf_str(const struct strbuf *buf);
 __attribute__((warn_unused_result))
 const char *strbuf_text(const struct strbuf *buf);
 
-/** Remove the string from the buffer, which becomes empty.
+/** Remove the string from the buffer, which has no arena and becomes empty.
     @return the string, which the caller frees; NULL if an append had failed.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))
 char *strbuf_take(struct strbuf *buf);

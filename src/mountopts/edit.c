@@ -28,7 +28,8 @@ void opt_inherit(const char *options, const char *from, struct strbuf *out)
 		    && !opt_set_find(&have, o, opt_name(o, n)))
 			opt_add(out, o, n);
 	}
-	out->failed |= have.failed;
+	if (have.failed)
+		strbuf_fail(out);
 	opt_set_destroy(&have);
 	if (!out->len)
 		strbuf_puts(out, options);
@@ -78,7 +79,8 @@ void opt_identity(const char *options, const char *live, struct strbuf *out)
 	/* mount(8) drops the text after an unclosed quotation mark; keep it. */
 	if (*options)
 		opt_puts(out, options);
-	out->failed |= here.failed || there.failed;
+	if (here.failed || there.failed)
+		strbuf_fail(out);
 	opt_set_destroy(&here);
 	opt_set_destroy(&there);
 	if (!out->len)
@@ -102,7 +104,8 @@ void opt_lacking(const char *list, const char *other, struct strbuf *out)
 		if (!opt_set_find(&set, o, n))
 			opt_add(out, o, n);
 	}
-	out->failed |= set.failed;
+	if (set.failed)
+		strbuf_fail(out);
 	opt_set_destroy(&set);
 }
 
@@ -155,7 +158,8 @@ bool opt_add_kept(struct strbuf *list, const char *kept)
 		if (!secret)
 			opt_add_once(list, strbuf_str(&option));
 	}
-	list->failed |= option.failed;
+	if (option.failed)
+		strbuf_fail(list);
 	strbuf_destroy(&option);
 	return secret;
 }

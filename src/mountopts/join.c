@@ -31,7 +31,8 @@ static void add_unique(struct strbuf *out, const char *list, const char *other)
 		strbuf_putc(out, ',');
 		strbuf_add(out, o, n);
 	}
-	out->failed |= others.failed;
+	if (others.failed)
+		strbuf_fail(out);
 	opt_set_destroy(&others);
 }
 

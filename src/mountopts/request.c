@@ -126,7 +126,8 @@ static bool add_list(struct request *r, const char *list, const char *other)
 		strbuf_puts(out, row ? row->given : "");
 		unescape_octal_add(out, o + key, n - key);
 	}
-	out->failed |= others.failed;
+	if (others.failed)
+		strbuf_fail(out);
 	opt_set_destroy(&others);
 	return good;
 }

@@ -357,7 +357,8 @@ void shown_lacks(const struct mount *mount, const char *options, struct strbuf *
 		    && !is_visible(row, mount, o, n))
 			opt_add(lacks, o, n);
 	}
-	lacks->failed |= set.failed;
+	if (set.failed)
+		strbuf_fail(lacks);
 	opt_set_destroy(&set);
 }
 

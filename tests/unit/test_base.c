@@ -245,6 +245,7 @@ struct built {
 	uint32_t count;
 	struct map64 map;
 	struct pathmap paths;
+	struct strbuf buffer;
 };
 
 enum { BUILT = 300 };
@@ -253,7 +254,7 @@ enum { BUILT = 300 };
 static void build(struct built *b)
 {
 	struct strbuf text = {0};
-	b->map.arena = b->paths.newest.arena = &b->arena;
+	b->map.arena = b->paths.newest.arena = b->buffer.arena = &b->arena;
 	b->array = arena_new(&b->arena, BUILT, sizeof(*b->array));
 	b->texts[0] = arena_text(&b->arena, "text");
 	b->texts[1] = arena_textn(&b->arena, "cut off", 3);
@@ -264,6 +265,7 @@ static void build(struct built *b)
 		ARENA_PUSH(&b->arena, b->items, b->count, (struct item){i, "item"});
 		CU_ASSERT_EQUAL(map64_put(&b->map, i, (uint32_t)i), i);
 		pathmap_add(&b->paths, arena_printf(&b->arena, "/%zu", i / 2), (uint32_t)i);
+		strbuf_printf(&b->buffer, "%c is added, ", (int)('a' + i % 26));
 	}
 	b->texts[3] = arena_printf(&b->arena, "%d %s", 7, "printed");
 }
@@ -284,6 +286,13 @@ static int built_check(const struct built *b)
 	for (size_t i = 0; i < b->map.count; ++i)
 		CU_ASSERT_EQUAL(map64_get(&b->map, i), i);
 	CU_ASSERT_EQUAL(map64_get(&b->map, b->map.count), MAP64_NONE);
+	const char *text = strbuf_str(&b->buffer);
+	CU_ASSERT_EQUAL(b->buffer.len, strlen(text));
+	CU_ASSERT_EQUAL(b->buffer.len % 12, 0);
+	for (size_t i = 0; i < b->buffer.len / 12; ++i)
+		CU_ASSERT_EQUAL(text[12 * i], (char)('a' + i % 26));
+	CU_ASSERT_EQUAL(b->buffer.failed, b->buffer.len / 12 < BUILT);
+	CU_ASSERT_TRUE(b->arena.failed || !b->buffer.failed);
 	for (size_t i = 0; b->array && i < BUILT; ++i)
 		CU_ASSERT_EQUAL(b->array[i], 0);
 	/* After a failure nothing is added. */
@@ -292,7 +301,8 @@ static int built_check(const struct built *b)
 		CU_ASSERT_TRUE(whole || !*b->texts[i]);
 	}
 	CU_ASSERT_TRUE(whole || b->arena.failed);
-	CU_ASSERT_EQUAL(b->arena.failed, !whole || !b->array || b->map.count < BUILT);
+	CU_ASSERT_EQUAL(b->arena.failed, !whole || !b->array || b->map.count < BUILT
+	                                 || b->buffer.failed);
 	CU_ASSERT_TRUE(b->array || (b->count == 0 && !*b->texts[0]));
 	return arena_check(&b->arena);
 }
