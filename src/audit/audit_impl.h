@@ -47,7 +47,7 @@ struct audit {
 /** Whether the owner of a mount is neither the administrator nor in `include`. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
-/** Add a finding, as audit_report_add() does; on ENOMEM report->failed is set.
+/** Add a finding, as audit_report_add() does; on ENOMEM report->arena.failed is set.
     @at  The file, line, target, owner and file system type.
     @level  The severity, with or without AUDIT_BOOT.
     @format  The message. */

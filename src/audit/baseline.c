@@ -55,8 +55,8 @@ static const char *keep_options(struct collector *c, const struct audit_base_ent
                                 const struct mount *m)
 {
 	struct intern set = {0};
-	struct opt *opts = NULL;
-	uint32_t number, count = 0;
+	struct opt *opts;
+	uint32_t number;
 	strbuf_reset(&c->text);
 	strbuf_printf(&c->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
 	              m->propagation & MP_SLAVE ? "slave," : "",
@@ -64,8 +64,7 @@ static const char *keep_options(struct collector *c, const struct audit_base_ent
 	mask_options(m->vfs_opts ? m->vfs_opts : "", &c->text);
 	strbuf_putc(&c->text, ',');
 	mask_options(m->fs_opts ? m->fs_opts : "", &c->text);
-	c->failed |= opts_read(strbuf_str(&c->text), opt_next_shown, &c->to->arena, &opts, &count)
-	             != 0;
+	uint32_t count = opts_read(strbuf_str(&c->text), opt_next_shown, &c->to->arena, &opts);
 	for (uint32_t i = 0; i < count; ++i) {
 		if (opts[i].n > 0 && !is_volatile(entry, &opts[i]))
 			c->failed |= intern_put(&set, opts[i].text, opts[i].n, &number) != 0;
@@ -154,7 +153,7 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 	entry->light = (line->of && c->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
-		c->failed |= fstab_device_of(c->facts, NULL, line->swap, &device) != 0;
+		fstab_device_of(c->facts, NULL, line->swap, &c->to->arena, &device);
 		entry->fstype = "swap";
 		identify(c, &device, line->swap, entry);
 		entry->target = *entry->source ? entry->source : keep_source(c, line->swap);
@@ -163,7 +162,7 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
 	if (on_device)
-		c->failed |= fstab_device_of(c->facts, m, NULL, &device) != 0;
+		fstab_device_of(c->facts, m, NULL, &c->to->arena, &device);
 	entry->target = keep(c, line->target);
 	entry->fstype = keep(c, m->fstype);
 	/* The root of an nsfs mount is an inode number, which changes at each boot. */
@@ -188,7 +187,7 @@ int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_fac
 	for (size_t i = 0; !c.failed && i < plan->count; ++i)
 		collect_line(&c, &plan->lines[i]);
 	audit_baseline_sort(baseline);
-	c.failed |= c.text.failed;
+	c.failed |= c.text.failed || baseline->arena.failed;
 	strbuf_destroy(&c.text);
 	map64_destroy(&c.types);
 	if (c.failed)

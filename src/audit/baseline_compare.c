@@ -207,7 +207,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 	bool booting = uptime >= 0 && uptime < AUDIT_BOOTING;
 	audit_baseline_when(old, &c.when);
 	pair(&old->mounts, &now->mounts);
-	for (size_t i = 0; !report->failed && i < now->mounts.count; ++i) {
+	for (size_t i = 0; !report->arena.failed && i < now->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &now->mounts.entries[i];
 		if (audit_baseline_owner(entry->owner) & left_out)
 			continue;
@@ -216,7 +216,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 		else
 			check_unpaired(&c, entry, true);
 	}
-	for (size_t i = 0; !report->failed && i < old->mounts.count; ++i) {
+	for (size_t i = 0; !report->arena.failed && i < old->mounts.count; ++i) {
 		const struct audit_base_entry *entry = &old->mounts.entries[i];
 		if (entry->pair || audit_baseline_owner(entry->owner) & left_out)
 			continue;
@@ -225,7 +225,7 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 		else
 			check_unpaired(&c, entry, false);
 	}
-	report->failed |= c.when.failed;
+	report->arena.failed |= c.when.failed;
 	strbuf_destroy(&c.when);
 	return audit_finish(report);
 }

@@ -117,7 +117,7 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 			    "add nofail, as before", "boot fails without this mount, which was "
 			    "optional (nofail, noauto or an automount)");
 	}
-	report->failed |= of.failed;
+	report->arena.failed |= of.failed;
 	free(of.targets);
 	intern_destroy(&of.paths);
 	return audit_finish(report);

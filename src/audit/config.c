@@ -284,10 +284,7 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	size_t len;
 	if (*list == ',' || list[strlen(list) - 1] == ',' || strstr(list, ",,"))
 		return wrong(p, "an empty option: remove the comma");
-	if (opts_read(list, opt_next_shown, &p->config->arena, &row->opts, &row->nopts) != 0) {
-		p->failed = true;
-		return false;
-	}
+	row->nopts = opts_read(list, opt_next_shown, &p->config->arena, &row->opts);
 	for (uint32_t i = 0; i < row->nopts; ++i) {
 		const char *o = row->opts[i].text, *near = NULL;
 		size_t n = row->opts[i].n;
@@ -366,7 +363,9 @@ static void parse_line(struct parser *p)
 		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
 	} else {
 		row->verb = (enum audit_verb)i;
-		config->count += verbs[i].parse(p, row) && !p->failed;
+		bool good = verbs[i].parse(p, row);
+		p->failed |= config->arena.failed;
+		config->count += good && !p->failed;
 	}
 }
 

@@ -68,7 +68,7 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		actual = audit_format(report, "a part of %s (%s)", name_of(in->d, above),
 		                      type ? type : "?");
 	}
-	report->failed |= real.failed;
+	report->arena.failed |= real.failed;
 	strbuf_destroy(&real);
 	audit_add_at(report, &at, POLICY_PARTITION, AUDIT_WARNING, "a mount point", actual, hint,
 	             "not a mount point, as the configuration requires");
@@ -112,7 +112,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 /** Options for a finding. */
 static const char *shown(struct audit_report *report, struct strbuf *options)
 {
-	report->failed |= options->failed;
+	report->arena.failed |= options->failed;
 	return has_secret(strbuf_str(options)) ? "options that hold a secret"
 	       : options->len ? strbuf_str(options) : NULL;
 }
@@ -178,7 +178,7 @@ static void check_propagation(struct audit_report *report, const struct audit_ro
 int audit_policy(const struct audit_policy_input *in, struct audit_report *report)
 {
 	const char *root = strcmp(in->root, "/") == 0 ? "" : in->root;
-	for (size_t i = 0; i < in->config->count && !report->failed; ++i) {
+	for (size_t i = 0; i < in->config->count && !report->arena.failed; ++i) {
 		const struct audit_row *row = &in->config->rows[i];
 		if (row->verb != AUDIT_REQUIRE)
 			continue;

@@ -79,7 +79,7 @@ int audit_report_add(struct audit_report *report, const struct audit_finding *fi
 	for (size_t i = 0; i < 4; ++i)
 		kept = kept && keep(report, plain[i], false) && keep(report, masked[i], true);
 	if (!kept || !ARRAY_ROOM(report->findings, report->count, &report->room)) {
-		report->failed = true;
+		report->arena.failed = true;
 		errno = ENOMEM;
 		return -1;
 	}
@@ -103,7 +103,7 @@ static void add(struct audit_report *report, struct audit_finding at, enum audit
 	at.expected = expected;
 	at.actual = actual;
 	at.hint = hint;
-	report->failed |= message.failed;
+	report->arena.failed |= message.failed;
 	audit_report_add(report, &at);
 	strbuf_destroy(&message);
 }
@@ -140,7 +140,7 @@ const char *audit_format(struct audit_report *report, const char *format, ...)
 	va_start(args, format);
 	const char *text = arena_vprintf(&report->arena, format, args);
 	va_end(args);
-	report->failed |= !text;
+	report->arena.failed |= !text;
 	return text ? text : "";
 }
 
@@ -167,18 +167,18 @@ const char *audit_command(struct audit_report *report, const char *instead, cons
 const char *audit_keep(struct audit_report *report, struct strbuf *text)
 {
 	const char *kept = audit_format(report, "%s", strbuf_str(text));
-	report->failed |= text->failed;
+	report->arena.failed |= text->failed;
 	strbuf_destroy(text);
 	return kept;
 }
 
 int audit_finish(struct audit_report *report)
 {
-	if (!report->failed)
+	if (!report->arena.failed)
 		audit_report_sort(report);
 	else
 		errno = ENOMEM;
-	return report->failed ? -1 : 0;
+	return report->arena.failed ? -1 : 0;
 }
 
 static int compare_findings(const void *a, const void *b)

@@ -241,8 +241,7 @@ struct audit_report {
 	                                        audit_report_bound() removed, by severity */
 	audit_set *ignored;         /* by line, from 1: codes that its comment ignores */
 	size_t nlines;
-	audit_set not_checked;      /* rules for which a fact was unknown on some line */
-	bool failed;                       /* memory ran out: findings are missing */
+	audit_set not_checked;      /* rules for which some fact was not available */
 	bool elsewhere;                    /* as in struct audit_input */
 	struct arena arena;
 };

@@ -99,26 +99,20 @@ static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 	entry->kind = facts->look(facts->arg, entry->path, &real);
 	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len) {
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
-		audit->report->failed |= !entry->real;
+		audit->report->arena.failed |= !entry->real;
 	}
-	audit->report->failed |= real.failed;
+	audit->report->arena.failed |= real.failed;
 	strbuf_destroy(&real);
 }
 
 /** Read an entry. */
 static void read_entry(struct audit *audit, struct fstab_entry *entry, const struct tabline *line)
 {
-	if (fstab_entry_read(entry, line, &audit->report->arena) != 0) {
-		audit->report->failed = true;
-		*entry = (struct fstab_entry){.line = line, .source = "", .target = "",
-		                              .fstype = "", .options = ""};
-		return;
-	}
+	fstab_entry_read(entry, line, &audit->report->arena);
 	bool longer = strlen(entry->options) > AUDIT_OPTIONS_MAX;
 	if (longer) {
 		entry->options = "";
-		audit->report->failed |=
-			fstab_entry_complete(entry, &audit->report->arena) != 0;
+		fstab_entry_complete(entry, &audit->report->arena);
 	}
 	look_at_target(audit, entry);
 	entry->skipped = entry->path && fstab_is_skipped(fstab_entry_target(entry))
@@ -134,10 +128,7 @@ static void read_entry(struct audit *audit, struct fstab_entry *entry, const str
 static void report_damaged(struct audit *audit, const struct tabline *line)
 {
 	struct fstab_entry entry;
-	if (fstab_entry_read(&entry, line, &audit->report->arena) != 0) {
-		audit->report->failed = true;
-		return;
-	}
+	fstab_entry_read(&entry, line, &audit->report->arena);
 	entry.needed = true;
 	entry.fstype = entry.options = "";
 	bool blank = line->nfields >= 5 && line->freq < 0;
@@ -158,8 +149,8 @@ static void read_lines(struct audit *audit)
 	audit_set ignored = {0};
 	report->ignored = calloc(file->count + 1, sizeof(*report->ignored));
 	report->nlines = file->count;
-	report->failed |= !report->ignored;
-	for (size_t i = 0; i < file->count && !report->failed; ++i) {
+	report->arena.failed |= !report->ignored;
+	for (size_t i = 0; i < file->count && !report->arena.failed; ++i) {
 		const struct tabline *line = &file->lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
 			read_comment(audit, line, &ignored);
@@ -177,10 +168,10 @@ static void read_lines(struct audit *audit)
 /** Index the entries, last line first, so that the first line of a path is found first. */
 static void index_entries(struct audit *audit)
 {
-	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->failed;) {
+	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->arena.failed;) {
 		struct fstab_entry *entry = &audit->entries[i];
 		if (entry->path && !entry->noauto)
-			audit->report->failed |=
+			audit->report->arena.failed |=
 				pathmap_add(&audit->by_target, entry->path, i) != 0;
 		if (!entry->noauto && !entry->bind)
 			audit_index_source(audit, i);
@@ -198,14 +189,14 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit audit = {
 		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
 	};
-	report->failed = !audit.entries;
-	if (!report->failed)
+	report->arena.failed = !audit.entries;
+	if (!report->arena.failed)
 		read_lines(&audit);
-	if (!report->failed)
+	if (!report->arena.failed)
 		index_entries(&audit);
-	if (!report->failed)
+	if (!report->arena.failed)
 		audit_order_make(&audit);
-	for (size_t i = 0; i < audit.count && !report->failed; ++i) {
+	for (size_t i = 0; i < audit.count && !report->arena.failed; ++i) {
 		const struct fstab_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
 			continue;
@@ -220,8 +211,6 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	}
 	free(audit.entries);
 	free(audit.order_lines);
-	free(audit.order_findings);
-	order_destroy(&audit.order);
 	pathmap_destroy(&audit.by_target);
 	map64_destroy(&audit.by_source);
 	map64_destroy(&audit.written);

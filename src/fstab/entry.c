@@ -33,17 +33,7 @@ static void add_meaning(struct fstab_entry *entry, enum opt_meaning meaning)
 	entry->automount |= meaning == FO_AUTOMOUNTED && !entry->swap;
 }
 
-/** Read the options. */
-static int read_options(struct fstab_entry *entry, struct arena *arena)
-{
-	if (opts_read(entry->options, opt_next, arena, &entry->opts, &entry->nopts) != 0)
-		return -1;
-	for (uint32_t i = 0; i < entry->nopts; ++i)
-		add_meaning(entry, entry->opts[i].meaning);
-	return 0;
-}
-
-int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
+void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 {
 	struct fstab_entry e = {
 		.source = entry->source, .target = entry->target, .fstype = entry->fstype,
@@ -55,13 +45,10 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 		.skipped = entry->skipped, .numbered = entry->numbered, .major = entry->major,
 		.minor = entry->minor, .added = entry->added, .absent = entry->absent,
 	};
-	if (!e.swap && *e.target == '/') {
-		e.path = fstab_normal(arena, e.target);
-		if (!e.path)
-			return -1;
-	}
-	if (read_options(&e, arena) != 0)
-		return -1;
+	e.path = e.swap ? NULL : fstab_normal(arena, e.target);
+	e.nopts = opts_read(e.options, opt_next, arena, &e.opts);
+	for (uint32_t i = 0; i < e.nopts; ++i)
+		add_meaning(&e, e.opts[i].meaning);
 	e.root = e.path && !e.path[1];
 	e.network = e.netdev || is_network_type(e.fstype);
 	e.optional = e.noauto || e.nofail;
@@ -70,7 +57,6 @@ int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	   swap.target. */
 	e.needed = !e.swap && !e.optional && !e.automount && !e.network;
 	*entry = e;
-	return 0;
 }
 
 /** A field of a line; "" if it is missing. */
@@ -80,7 +66,7 @@ static const char *field(const struct tabline *line, enum tabline_place place)
 	return value ? value : "";
 }
 
-int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena)
+void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena)
 {
 	bool is_entry = line->kind == TABLINE_ENTRY;
 	bool has_fields = is_entry || line->kind == TABLINE_DAMAGED;
@@ -93,17 +79,13 @@ int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, stru
 	/* mount(8) decodes the options before it separates them. */
 	const char *raw = is_entry ? field(line, TABLINE_OPTIONS) : "";
 	if (*raw) {
-		size_t n = strlen(raw);
-		char *options = arena_strndup(arena, raw, n);
-		if (!options)
-			return -1;
-		options[unescape_octal(options, options, n)] = '\0';
-		e.options = *options ? options : e.options;
+		struct strbuf options = {.arena = arena};
+		unescape_octal_add(&options, raw, strlen(raw));
+		e.options = *strbuf_str(&options) ? strbuf_str(&options) : e.options;
 	}
-	if (is_entry && fstab_entry_complete(&e, arena) != 0)
-		return -1;
+	if (is_entry)
+		fstab_entry_complete(&e, arena);
 	*entry = e;
-	return 0;
 }
 
 const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name)
@@ -138,12 +120,10 @@ struct fstab_file *fstab_parse(const char *text, size_t len)
 		return NULL;
 	file->lines = tablines_parse(text, len);
 	file->count = file->lines ? file->lines->count : 0;
-	file->entries = file->lines ? calloc(file->count + 1, sizeof(*file->entries)) : NULL;
-	bool good = file->entries;
-	for (size_t i = 0; i < file->count && good; ++i)
-		good = fstab_entry_read(&file->entries[i], &file->lines->lines[i],
-		                        &file->arena) == 0;
-	if (good)
+	file->entries = arena_new(&file->arena, file->count, sizeof(*file->entries));
+	for (size_t i = 0; i < file->count && !file->arena.failed; ++i)
+		fstab_entry_read(&file->entries[i], &file->lines->lines[i], &file->arena);
+	if (file->lines && arena_check(&file->arena) == 0)
 		return file;
 	int error = errno;
 	fstab_file_free(file);
@@ -156,7 +136,6 @@ void fstab_file_free(struct fstab_file *file)
 	if (!file)
 		return;
 	tablines_free(file->lines);
-	free(file->entries);
 	arena_destroy(&file->arena);
 	free(file);
 }

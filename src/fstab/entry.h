@@ -85,14 +85,12 @@ static inline bool fstab_is_entry(const struct fstab_entry *entry)
 /** Read a line of any kind.  For a damaged line, only the readable fields are set, and not the
     path; for a comment, nothing.
     @line   Must outlive the entry.
-    @arena  Keeps the strings and options.
-    @return 0, or -1.  Errors: ENOMEM. */
-int fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
+    @arena  Keeps the strings and options. */
+void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
 
-/** Set the members that are derived from source, target, fstype and options, except for facts of
-    the host.
-    @return 0, or -1.  Errors: ENOMEM. */
-int fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
+/** Set the members that follow from source, target, fstype and options, which the caller has set,
+    except for facts of the host. */
+void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
 /** The last option with this name, which overrides others; NULL: none. */
 const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name);

@@ -77,7 +77,7 @@ struct fstab_facts {
 	const struct host_utab *utab;   /* the options that mount(8) recorded for the mounts */
 	void *arg;
 
-	/** fstab_device_of() */
+	/** fstab_device_of(); returns 0, or -1 (ENOMEM) */
 	int (*device)(void *arg, const struct mount *mount, const char *swap,
 	              struct fstab_device *device);
 
@@ -100,15 +100,16 @@ struct fstab_facts {
 	int (*leads)(void *arg, const char *source, const struct fstab_line *line);
 };
 
-/** Find the device of a mount or swap space.
-    @mount  NULL: find the device of the swap space.
-    @swap   The name of the swap space in /proc/swaps.
-    @device [out]  Unchanged if devices are unknown.
-    @return 0, or -1 (ENOMEM). */
-static inline int fstab_device_of(const struct fstab_facts *facts, const struct mount *mount,
-                                  const char *swap, struct fstab_device *device)
+/** Find the device of a mount; or of a swap space, by its name in /proc/swaps.
+    @mount  NULL: of the swap space.
+    @arena  Fails if memory runs out.
+    @device [out]  Unchanged if devices are unknown, and after a failure. */
+static inline void fstab_device_of(const struct fstab_facts *facts, const struct mount *mount,
+                                   const char *swap, struct arena *arena,
+                                   struct fstab_device *device)
 {
-	return facts->device ? facts->device(facts->arg, mount, swap, device) : 0;
+	if (facts->device && facts->device(facts->arg, mount, swap, device) != 0)
+		arena_fail(arena);
 }
 
 /** Answer a question about ROOT: 1, 0; -1: unknown. */
@@ -187,8 +188,8 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
 
-/** Convert a line of a plan to the entry that it becomes in a file.
-    @return 0, or -1.  Errors: ENOMEM. */
-int fstab_line_entry(const struct fstab_line *line, struct arena *arena, struct fstab_entry *entry);
+/** Make the entry that a line of a plan is once it is written. */
+void fstab_line_entry(const struct fstab_line *line, struct arena *arena,
+                      struct fstab_entry *entry);
 
 #endif

@@ -5,14 +5,11 @@
  */
 #include "fstab/match.h"
 
-#include "base/array.h"
 #include "base/fstypes.h"
 #include "fstab/match/matcher.h"
 #include "mountopts/optlist.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Pairs. */
@@ -94,8 +91,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	mount->entry = (uint32_t)(own - m->entries);
 	own->live = (uint32_t)(mount - m->mounts);
 	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
-		m->failed |= map64_put(&m->first_of, mount_dev(line->mount),
-		                       mount->entry) == MAP64_NONE;
+		map64_put(&m->first_of, mount_dev(line->mount), mount->entry);
 	return MATCH_PAIRED;
 }
 
@@ -163,16 +159,12 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
                 const struct candidate *entry, const struct fstab_entry *other,
                 const struct planned *mount, const char *actual)
 {
-	if (!ARRAY_ROOM(match->differences, match->count, &match->capacity)) {
-		match->matcher->failed = true;
-		return;
-	}
-	match->differences[match->count++] = (struct fstab_difference){
+	ARENA_PUSH(&match->arena, match->differences, match->count, (struct fstab_difference){
 		.kind = kind, .line = entry ? match_line(match->matcher, entry) : NULL,
 		.other = other,
 		.live = mount->line, .expected = entry ? entry->is.options : NULL,
 		.actual = actual,
-	};
+	});
 }
 
 /** Report a redundant or conflicting line. */
@@ -221,22 +213,19 @@ static void match_mount(struct fstab_match *match, struct planned *mount)
 
 int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 {
-	*match = (struct fstab_match){
-		.of = calloc(in->file->count + 1, sizeof(*match->of)),
-		.bound = calloc(in->file->count + 1, sizeof(*match->bound)),
-		.matcher = malloc(sizeof(*match->matcher)),
-	};
-	struct matcher *m = match->matcher;
-	if (m)
-		match_init(m, in, &match->arena);
-	if (!match->of || !match->bound || !m)
-		goto failed;
+	struct arena *arena = &match->arena;
+	*match = (struct fstab_match){0};
+	match->of = arena_new(arena, in->file->count, sizeof(*match->of));
+	match->bound = arena_new(arena, in->file->count, sizeof(*match->bound));
+	struct matcher *m = match->matcher = arena_new(arena, 1, sizeof(*m));
+	if (!m)
+		return arena_check(arena);
+	match_init(m, in, arena);
 	match_add_plan(m);
-	if (!m->failed)
-		match_add_file(m, in->file);
-	for (size_t i = 0; i < m->nmounts && !m->failed; ++i)
+	match_add_file(m, in->file);
+	for (size_t i = 0; i < m->nmounts && !arena->failed; ++i)
 		match_mount(match, &m->mounts[i]);
-	for (size_t i = 0; i < m->nentries && !m->failed; ++i) {
+	for (size_t i = 0; i < m->nentries && !arena->failed; ++i) {
 		const struct candidate *entry = &m->entries[i];
 		const struct planned *live = match_elsewhere(m, entry);
 		if (live)
@@ -247,11 +236,7 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match)
 		match->of[i] = m->mounts[entry->live].line;
 		match_bound(m, entry, &m->mounts[entry->live], &match->bound[i]);
 	}
-	if (!m->failed && !m->text.failed && !m->more.failed)
-		return 0;
-failed:
-	errno = ENOMEM;
-	return -1;
+	return arena_check(arena);
 }
 
 const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
@@ -265,12 +250,6 @@ const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
 
 void fstab_match_destroy(struct fstab_match *match)
 {
-	free(match->differences);
-	free(match->of);
-	free(match->bound);
-	if (match->matcher)
-		match_destroy(match->matcher);
-	free(match->matcher);
 	arena_destroy(&match->arena);
 	*match = (struct fstab_match){0};
 }

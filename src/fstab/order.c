@@ -9,12 +9,9 @@
  */
 #include "fstab/order.h"
 
-#include "base/array.h"
 #include "base/pathmap.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 /** Maximum number of patterns of branches compared with all mount points; others are ignored. */
@@ -39,12 +36,12 @@ struct maker {
 	uint32_t ntargets;
 	struct pathmap by_path;
 	struct edge *edges;
-	size_t nedges, edges_room, nowhere_room;
-	uint32_t *seen;          /* [line * ORDER_KINDS + kind]: the latest edge to that line */
-	uint32_t at;             /* the line whose needs are being found */
+	size_t nedges;
+	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
+	uint32_t at;             /* the line whose needs are looked for */
 	unsigned patterns;
-	struct order_paths paths;   /* paths that line `at` needs */
-	bool failed;             /* ENOMEM */
+	struct order_paths paths;   /* of this line */
+	struct arena *arena;     /* of the graph, and of all of this */
 };
 
 /* Mount points. */
@@ -64,7 +61,7 @@ static void add_line(struct maker *m, uint32_t i)
 	if (!target) {
 		target = &m->targets[m->ntargets];
 		*target = (struct target){path, ORDER_NONE, ORDER_NONE, ORDER_NONE};
-		m->failed |= pathmap_add(&m->by_path, path, m->ntargets++) != 0;
+		pathmap_add(&m->by_path, path, m->ntargets++);
 	}
 	/* A remount mounts nothing. */
 	if (target->first != ORDER_NONE && m->order->lines[i]->remount)
@@ -83,12 +80,13 @@ static void add_line(struct maker *m, uint32_t i)
 static uint32_t add_edge(struct maker *m, uint32_t from, uint32_t line, enum order_kind kind,
                          const char *path)
 {
-	m->failed |= m->nedges >= ORDER_NONE - 1
-	             || !ARRAY_ROOM(m->edges, m->nedges, &m->edges_room);
-	if (m->failed || line == from)
+	if (m->nedges >= ORDER_NONE - 1)
+		arena_fail(m->arena);
+	if (line == from || m->arena->failed)
 		return ORDER_NONE;
-	m->edges[m->nedges] = (struct edge){from, {.line = line, .kind = kind, .path = path}};
-	return (uint32_t)m->nedges++;
+	ARENA_PUSH(m->arena, m->edges, m->nedges,
+	           (struct edge){from, {.line = line, .kind = kind, .path = path}});
+	return m->arena->failed ? ORDER_NONE : (uint32_t)m->nedges - 1;
 }
 
 /** Record that line m->at needs a line, once for each kind.  @return the index of the need, or
@@ -150,11 +148,11 @@ static void need_pattern(struct maker *m, const char *pattern)
 	size_t n = strcspn(pattern, "*?[");
 	while (n > 0 && pattern[n] != '/')
 		--n;
-	char *above = arena_strndup(&m->order->arena, pattern, n ? n : 1);
-	m->failed |= !above;
-	if (above)
-		need_path(m, above, true, ORDER_BRANCH);
-	for (uint32_t i = 0; i < m->ntargets && m->patterns < PATTERNS_MAX && !m->failed; ++i) {
+	const char *above = arena_textn(m->arena, pattern, n ? n : 1);
+	if (m->arena->failed)
+		return;
+	need_path(m, above, true, ORDER_BRANCH);
+	for (uint32_t i = 0; i < m->ntargets && m->patterns < PATTERNS_MAX; ++i) {
 		uint32_t of[2];
 		if (m->targets[i].path[1] && fnmatch(pattern, m->targets[i].path, FNM_PATHNAME) == 0
 		    && need_target(m, &m->targets[i], ORDER_BRANCH, m->targets[i].path, of))
@@ -170,23 +168,21 @@ static void read_option(struct maker *m, const struct opt *option)
 	enum opt_meaning meaning = option->meaning;
 	if (meaning < FO_REQUIRES || !option->value || !*option->value)
 		return;
-	char *value = arena_strndup(&order->arena, option->value, strlen(option->value));
-	/* In a list of options, a backslash escapes a comma or a backslash. */
-	for (char *at = value, *to = value; at && (*to = *at) != '\0'; ++at, ++to) {
+	char *value = arena_strndup(m->arena, option->value, strlen(option->value));
+	if (!value)
+		return;
+	/* Between options, a backslash keeps a comma or a backslash. */
+	for (char *at = value, *to = value; (*to = *at) != '\0'; ++at, ++to) {
 		if (at[0] == '\\' && (at[1] == ',' || at[1] == '\\'))
 			*to = *++at;
 	}
-	const char *path = NULL;
-	m->failed |= !value;
-	while (!m->failed && meaning == FO_MOUNTS_FOR) {
-		m->failed = order_next_required(&value, &order->arena, &path) != 0;
-		if (!path)
-			return;
-		need_path(m, path, true, ORDER_REQUIRES);
-	}
-	m->failed = m->failed || order_named_path(value, &order->arena, &path) != 0;
-	if (m->failed)
+	const char *path;
+	if (meaning == FO_MOUNTS_FOR) {
+		while ((path = order_next_required(&value, m->arena)) != NULL)
+			need_path(m, path, true, ORDER_REQUIRES);
 		return;
+	}
+	path = order_named_path(value, m->arena);
 	const struct target *target = find_target(m, path);
 	uint32_t of[2];
 	if (meaning == FO_BEFORE) {
@@ -199,9 +195,7 @@ static void read_option(struct maker *m, const struct opt *option)
 		mark_nearest(m, of);
 	if (meaning != FO_REQUIRES || !path || !path[1] || target)
 		return;
-	m->failed |= !ARRAY_ROOM(order->nowhere, order->nnowhere, &m->nowhere_room);
-	if (!m->failed)
-		order->nowhere[order->nnowhere++] = (struct order_nowhere){m->at, path};
+	ARENA_PUSH(m->arena, order->nowhere, order->nnowhere, (struct order_nowhere){m->at, path});
 }
 
 static void read_needs(struct maker *m, uint32_t i)
@@ -212,15 +206,15 @@ static void read_needs(struct maker *m, uint32_t i)
 	m->at = i;
 	if (path)
 		need_path(m, path, false, ORDER_PARENT);
-	m->failed = m->failed || order_read_paths(&m->paths, line) != 0;
-	for (size_t k = 0; k < m->paths.count && !m->failed; ++k) {
+	order_read_paths(&m->paths, line);
+	for (size_t k = 0; k < m->paths.count && !m->arena->failed; ++k) {
 		const struct order_path *need = &m->paths.list[k];
 		if (need->kind == ORDER_BRANCH && strpbrk(need->path, "*?["))
 			need_pattern(m, need->path);
 		else
 			need_path(m, need->path, true, need->kind);
 	}
-	for (uint32_t k = 0; k < line->nopts && !m->failed; ++k)
+	for (uint32_t k = 0; k < line->nopts && !m->arena->failed; ++k)
 		read_option(m, &line->opts[k]);
 }
 
@@ -228,13 +222,14 @@ static void read_needs(struct maker *m, uint32_t i)
 static void sort_needs(struct maker *m)
 {
 	struct order *order = m->order;
-	order->needs = calloc(m->nedges + 1, sizeof(*order->needs));
-	m->failed |= !order->needs;
+	order->needs = arena_new(m->arena, m->nedges, sizeof(*order->needs));
+	if (!order->needs)
+		return;
 	for (size_t k = 0; k < m->nedges; ++k)
 		++order->begin[m->edges[k].from + 2];
 	for (uint32_t i = 0; i < order->count; ++i)
 		order->begin[i + 2] += order->begin[i + 1];
-	for (size_t k = 0; k < m->nedges && !m->failed; ++k)
+	for (size_t k = 0; k < m->nedges; ++k)
 		order->needs[order->begin[m->edges[k].from + 1]++] = m->edges[k].need;
 }
 
@@ -247,32 +242,32 @@ static uint16_t flags_of(const struct fstab_entry *line)
 	                  | (line->bind ? ORDER_IS_BIND : 0) | (line->swap ? ORDER_IS_SWAP : 0));
 }
 
-int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order)
+void order_make(const struct fstab_entry *const *lines, uint32_t count, struct arena *arena,
+                struct order *order)
 {
 	size_t n = (size_t)count + 1;
 	*order = (struct order){
 		.lines = lines,
 		.count = count,
-		.flags = calloc(n, sizeof(*order->flags)),
-		.begin = calloc(n + 1, sizeof(*order->begin)),
-		.sequence = calloc(n, sizeof(*order->sequence)),
-		.first = calloc(n, sizeof(*order->first)),
-		.last = calloc(n, sizeof(*order->last)),
+		.flags = arena_new(arena, n, sizeof(*order->flags)),
+		.begin = arena_new(arena, n + 1, sizeof(*order->begin)),
+		.sequence = arena_new(arena, n, sizeof(*order->sequence)),
+		.first = arena_new(arena, n, sizeof(*order->first)),
+		.last = arena_new(arena, n, sizeof(*order->last)),
 		.root = ORDER_NONE,
+		.arena = arena,
 	};
 	struct maker m = {
-		.order = order, .paths.arena = &order->arena,
-		.targets = calloc(n, sizeof(*m.targets)),
-		.seen = calloc(n * ORDER_KINDS, sizeof(*m.seen)),
+		.order = order, .arena = arena, .paths.arena = arena, .by_path.newest.arena = arena,
+		.targets = arena_new(arena, n, sizeof(*m.targets)),
+		.seen = arena_new(arena, n * ORDER_KINDS, sizeof(*m.seen)),
 	};
-	m.failed = !order->flags || !order->begin || !order->sequence || !order->first
-	           || !order->last || !m.targets || !m.seen;
-	for (uint32_t i = 0; i < count && !m.failed; ++i) {
+	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		order->flags[i] = flags_of(lines[i]);
 		if (fstab_entry_target(lines[i]))
 			add_line(&m, i);
 	}
-	for (uint32_t i = 0; i < count && !m.failed; ++i) {
+	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
 		order->first[i] = target ? target->first : ORDER_NONE;
@@ -281,28 +276,6 @@ int order_make(const struct fstab_entry *const *lines, uint32_t count, struct or
 			order->root = target->first;
 		read_needs(&m, i);
 	}
-	if (!m.failed)
-		sort_needs(&m);
-	m.failed = m.failed || !order_find_boot(order);
-	pathmap_destroy(&m.by_path);
-	free(m.targets);
-	free(m.seen);
-	free(m.edges);
-	free(m.paths.list);
-	if (m.failed)
-		errno = ENOMEM;
-	return m.failed ? -1 : 0;
-}
-
-void order_destroy(struct order *order)
-{
-	free(order->flags);
-	free(order->needs);
-	free(order->begin);
-	free(order->sequence);
-	free(order->first);
-	free(order->last);
-	free(order->nowhere);
-	arena_destroy(&order->arena);
-	*order = (struct order){0};
+	sort_needs(&m);
+	order_find_boot(order);
 }

@@ -22,8 +22,6 @@
 #include "base/strbuf.h"
 #include "fstab/entry.h"
 
-#include <sys/types.h>
-
 #define ORDER_NONE UINT32_MAX
 
 /** Why a line needs another line. */
@@ -90,8 +88,8 @@ struct order {
 	                                point mounted at boot; ORDER_NONE */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
-	uint32_t root;               /* first line of "/" mounted at boot; ORDER_NONE */
-	struct arena arena;
+	uint32_t root;               /* the first line of "/" that a boot mounts; ORDER_NONE */
+	struct arena *arena;         /* of all of it */
 };
 
 /** Faults. */
@@ -116,26 +114,24 @@ struct order_finding {
 };
 
 /** Make the graph.
-    @lines        In the order of the file; borrowed.  All lines need an added line of "/".
-    @order [out]  To be destroyed, also after an error.
-    @return 0, or -1.  Errors: ENOMEM. */
-int order_make(const struct fstab_entry *const *lines, uint32_t count, struct order *order);
+    @lines        In the order of the file; they must live as long as the graph.  All lines need
+                  an added line of "/".
+    @order [out]  In the arena. */
+void order_make(const struct fstab_entry *const *lines, uint32_t count, struct arena *arena,
+                struct order *order);
 
-void order_destroy(struct order *order);
-
-/** Compute order->sequence, ORDER_IN_BOOT and the flags that depend on it.
-    @return false: ENOMEM. */
-bool order_find_boot(struct order *order);
+/** Find the sequence of the graph, and set ORDER_IN_BOOT and the flags after it. */
+void order_find_boot(struct order *order);
 
 /** Whether mount -a must mount a needed line before the line that needs it. */
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need);
 
 /** Find all faults: by line, at most one of each fault and kind.
     @position        The position of each line; NULL: in the order of the lines.
-    @findings [out]  An array, to be freed.
-    @return its length, or -1.  Errors: ENOMEM. */
-ssize_t order_check(const struct order *order, const uint32_t *position,
-                    struct order_finding **findings);
+    @findings [out]  An array in the arena of the graph.
+    @return its length. */
+size_t order_check(const struct order *order, const uint32_t *position,
+                   struct order_finding **findings);
 
 /** Why a line is not mounted as written. */
 enum order_lack {
@@ -160,17 +156,15 @@ struct order_outcome {
 void order_run(const struct order *order, bool systemd, const bool *broken,
                struct order_outcome *outcomes);
 
-/** Read the next path of a value of x-systemd.requires-mounts-for=, which systemd splits at blanks
-    that are not quoted or escaped.
-    @value [in,out]  The text, which is modified; the rest of it on return.
-    @path [out]      NULL: no more.
-    @return 0, or -1.  Errors: ENOMEM. */
-int order_next_required(char **value, struct arena *arena, const char **path);
+/** Read the next path of a value of x-systemd.requires-mounts-for=, which systemd reads as words:
+    blanks separate them, quotation marks and backslashes keep blanks.
+    @value [in,out]  The text, which is modified; then the rest.
+    @return NULL: no more. */
+const char *order_next_required(char **value, struct arena *arena);
 
-/** Parse a value of x-systemd.requires=: the path of a mount point, or its unit.
-    @path [out]  NULL: not a mount point.
-    @return 0, or -1.  Errors: ENOMEM. */
-int order_named_path(const char *value, struct arena *arena, const char **path);
+/** Get the mount point that a value of x-systemd.requires= names, as a path or a unit.
+    @return NULL: none. */
+const char *order_named_path(const char *value, struct arena *arena);
 
 /** Append the option, decoded, that makes systemd mount a line after a mount point:
     x-systemd.requires-mounts-for= or, if the path would be split into words,
@@ -182,14 +176,12 @@ struct order_paths {
 	struct order_path {
 		const char *path;    /* normalized */
 		enum order_kind kind;
-	} *list;                 /* freed by the caller */
-	size_t count, room;
-	struct arena *arena;     /* holds the paths */
-	bool failed;             /* ENOMEM */
+	} *list;
+	size_t count;
+	struct arena *arena;     /* of the list and the paths */
 };
 
-/** Find the paths that a line needs, except for its mount point.  Overwrites the list.
-    @return 0, or -1.  Errors: ENOMEM. */
-int order_read_paths(struct order_paths *paths, const struct fstab_entry *line);
+/** Read the paths of a line, without its mount point.  The former paths are overwritten. */
+void order_read_paths(struct order_paths *paths, const struct fstab_entry *line);
 
 #endif

@@ -5,9 +5,6 @@
  */
 #include "fstab/order.h"
 
-#include "base/array.h"
-
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,34 +81,28 @@ static void visit(struct tarjan *t, uint32_t root)
 	}
 }
 
-/** Find the sequence, or the cycles of a boot.  @return false: ENOMEM. */
-static bool find_cycles(struct order *order, bool boot)
+/** Find the sequence, or the cycles of a boot. */
+static void find_cycles(struct order *order, bool boot)
 {
 	size_t n = (size_t)order->count + 1;
 	struct tarjan t = {
 		.order = order,
 		.boot = boot,
-		.nodes = calloc(n, sizeof(*t.nodes)),
-		.way = calloc(n, sizeof(*t.way)),
-		.stack = calloc(n, sizeof(*t.stack)),
+		.nodes = arena_new(order->arena, n, sizeof(*t.nodes)),
+		.way = arena_new(order->arena, n, sizeof(*t.way)),
+		.stack = arena_new(order->arena, n, sizeof(*t.stack)),
 	};
-	bool good = t.nodes && t.way && t.stack;
-	for (uint32_t i = 0; good && i < order->count; ++i) {
+	for (uint32_t i = 0; i < order->count && !order->arena->failed; ++i) {
 		if (!t.nodes[i].number && (!boot || order->flags[i] & ORDER_IN_BOOT))
 			visit(&t, i);
 	}
-	free(t.nodes);
-	free(t.way);
-	free(t.stack);
-	return good;
 }
 
-/** Find the lines that systemd mounts at boot: those that start by themselves, and the lines they
-    require.  For an automount only its unit starts, which requires the directories above.
-    @return false: ENOMEM. */
-static bool find_boot(struct order *order)
+/** Find what systemd mounts at boot: lines that nothing else has to start, and what those require.
+    Of an automount it starts the unit of that name, which requires the directories above. */
+static void find_boot(struct order *order)
 {
-	uint32_t *stack = calloc((size_t)order->count + 1, sizeof(*stack)), n = 0;
+	uint32_t *stack = arena_new(order->arena, (size_t)order->count + 1, sizeof(*stack)), n = 0;
 	uint16_t *flags = order->flags;
 	for (uint32_t i = 0; stack && i < order->count; ++i) {
 		if (flags[i] & ORDER_IS_IDLE || flags[i] & ORDER_IN_BOOT)
@@ -132,9 +123,6 @@ static bool find_boot(struct order *order)
 			}
 		}
 	}
-	bool good = stack;
-	free(stack);
-	return good;
 }
 
 /** Find the lines that wait for the network, and those that should, after the lines they need. */
@@ -159,12 +147,13 @@ static void find_network(struct order *order)
 	}
 }
 
-bool order_find_boot(struct order *order)
+void order_find_boot(struct order *order)
 {
-	if (!find_cycles(order, false) || !find_boot(order) || !find_cycles(order, true))
-		return false;
-	find_network(order);
-	return true;
+	find_cycles(order, false);
+	find_boot(order);
+	find_cycles(order, true);
+	if (!order->arena->failed)
+		find_network(order);
 }
 
 /* Faults. */
@@ -176,10 +165,8 @@ struct checker {
 	const struct order *order;
 	const uint32_t *position;
 	struct order_finding *findings;
-	size_t count, room;
-	unsigned reported[ORDER_ROOT + 1];   /* by fault, for the current line: a bit for each
-	                                        kind */
-	bool failed;                     /* ENOMEM */
+	size_t count;
+	unsigned reported[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
 };
 
 static bool has(const struct order *order, uint32_t line, unsigned flags)
@@ -204,12 +191,8 @@ static void add(struct checker *c, enum order_fault fault, uint32_t line,
 	if (c->reported[fault] & 1u << need->kind)
 		return;
 	c->reported[fault] |= 1u << need->kind;
-	if (!ARRAY_ROOM(c->findings, c->count, &c->room)) {
-		c->failed = true;
-		return;
-	}
-	c->findings[c->count++] =
-		(struct order_finding){fault, need->kind, line, need->line, need->path};
+	ARENA_PUSH(c->order->arena, c->findings, c->count,
+	           (struct order_finding){fault, need->kind, line, need->line, need->path});
 }
 
 /** Whether systemd mounts a line before it starts the network: for local-fs.target or
@@ -301,12 +284,12 @@ static void check_line(struct checker *c, uint32_t i)
 		    &(struct order_need){.line = root, .kind = ORDER_PARENT, .path = path});
 }
 
-ssize_t order_check(const struct order *order, const uint32_t *position,
-                    struct order_finding **findings)
+size_t order_check(const struct order *order, const uint32_t *position,
+                   struct order_finding **findings)
 {
 	struct checker c = {.order = order, .position = position};
 	uint32_t nowhere = 0;
-	for (uint32_t i = 0; i < order->count && !c.failed; ++i) {
+	for (uint32_t i = 0; i < order->count && !order->arena->failed; ++i) {
 		check_line(&c, i);
 		for (; nowhere < order->nnowhere && order->nowhere[nowhere].line == i; ++nowhere) {
 			const struct order_need need = {ORDER_NONE, ORDER_REQUIRES, false,
@@ -315,13 +298,8 @@ ssize_t order_check(const struct order *order, const uint32_t *position,
 				add(&c, ORDER_NOWHERE, i, &need);
 		}
 	}
-	if (c.failed) {
-		free(c.findings);
-		errno = ENOMEM;
-		return -1;
-	}
 	*findings = c.findings;
-	return (ssize_t)c.count;
+	return c.count;
 }
 
 /* Which lines get mounted. */

@@ -4,7 +4,6 @@
  */
 #include "fstab/order.h"
 
-#include "base/array.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/fstab.h"
@@ -44,18 +43,15 @@ static bool decode_unit(char *name)
 	return true;
 }
 
-int order_named_path(const char *value, struct arena *arena, const char **path)
+const char *order_named_path(const char *value, struct arena *arena)
 {
-	char *text = arena_alloc(arena, strlen(value) + 2);
-	*path = NULL;
+	char *text = arena_new(arena, strlen(value) + 2, 1);
 	if (!text)
-		return -1;
+		return NULL;
 	text[0] = '/';
 	strcpy(text + (*value != '/'), value);
-	if (*value == '/' ? strncmp(value, "/dev/", 5) == 0 : !decode_unit(text + 1))
-		return 0;
-	*path = fstab_normal(arena, text);
-	return *path ? 0 : -1;
+	bool none = *value == '/' ? strncmp(value, "/dev/", 5) == 0 : !decode_unit(text + 1);
+	return none ? NULL : fstab_normal(arena, text);
 }
 
 /** Get the next word of a value as systemd splits it, in place, without quotation marks and
@@ -82,19 +78,14 @@ static char *next_word(char **value)
 	return quote ? NULL : word;
 }
 
-int order_next_required(char **value, struct arena *arena, const char **path)
+const char *order_next_required(char **value, struct arena *arena)
 {
-	char *word;
-	*path = NULL;
-	while (!*path && (word = next_word(value)) != NULL) {
+	const char *word;
+	do {
+		word = next_word(value);
 		/* systemd ignores other words. */
-		if (*word != '/' || strstr(word, "/.."))
-			continue;
-		*path = fstab_normal(arena, word);
-		if (!*path)
-			return -1;
-	}
-	return 0;
+	} while (word && (*word != '/' || strstr(word, "/..")));
+	return fstab_normal(arena, word);
 }
 
 void order_wait_option(struct strbuf *out, const char *mount_point)
@@ -115,23 +106,16 @@ void order_wait_option(struct strbuf *out, const char *mount_point)
 /** Add a path of n bytes. */
 static void add_path(struct order_paths *paths, const char *path, size_t n, enum order_kind kind)
 {
-	if (n == 0 || *path != '/' || paths->failed)
+	if (n == 0 || *path != '/')
 		return;
-	char *copy = arena_strndup(paths->arena, path, n);
-	const char *normal = copy ? fstab_normal(paths->arena, copy) : NULL;
-	paths->failed = !normal || !ARRAY_ROOM(paths->list, paths->count, &paths->room);
-	if (!paths->failed)
-		paths->list[paths->count++] = (struct order_path){normal, kind};
+	const char *normal = fstab_normal(paths->arena, arena_textn(paths->arena, path, n));
+	ARENA_PUSH(paths->arena, paths->list, paths->count, (struct order_path){normal, kind});
 }
 
 static void add_layers(struct order_paths *paths, const char *options)
 {
 	struct opt_dir *dirs;
-	size_t n;
-	if (opt_layers(options, opt_next, paths->arena, &dirs, &n) != 0) {
-		paths->failed = true;
-		return;
-	}
+	size_t n = opt_layers(options, opt_next, paths->arena, &dirs);
 	for (size_t i = 0; i < n; ++i)
 		add_path(paths, dirs[i].path, strlen(dirs[i].path), ORDER_LAYER);
 }
@@ -188,10 +172,9 @@ static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 	}
 }
 
-int order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
+void order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
 {
 	paths->count = 0;
-	paths->failed = false;
 	const char *source = line->source, *fstype = line->fstype;
 	/* A path in /dev does not depend on the lines of an fstab. */
 	bool path = *source == '/' && source[1] != '/' && strncmp(source, "/dev/", 5) != 0;
@@ -210,5 +193,4 @@ int order_read_paths(struct order_paths *paths, const struct fstab_entry *line)
 	}
 	if (line->real_source && strcmp(line->real_source, source) != 0)
 		add_path(paths, line->real_source, strlen(line->real_source), ORDER_LINK);
-	return paths->failed ? -1 : 0;
 }

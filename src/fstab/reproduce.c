@@ -7,10 +7,6 @@
 #include "fstab/order.h"
 #include "mountopts/shown.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
 #define NONE NO_LINE
 
 /** A line of the text, by its index. */
@@ -43,20 +39,8 @@ struct work {
 	struct order order;
 	struct order_outcome *outcomes;
 	bool *broken;
-	bool failed;                   /* ENOMEM */
+	struct arena *arena;           /* of the result, and of all of this but the match */
 };
-
-/** A formatted string in the arena; "" on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-static const char *form(struct work *w, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *kept = arena_vprintf(&w->out->arena, format, args);
-	va_end(args);
-	w->failed |= !kept;
-	return kept ? kept : "";
-}
 
 /** Why a line of the text cannot be mounted by itself; or NULL. */
 static const char *cause(const struct work *w, uint32_t i)
@@ -84,11 +68,9 @@ static void read_match(struct work *w)
 			continue;
 		uint32_t entry = differ->line->number - 1;
 		if (differ->kind == FSTAB_DIFFER_OPTIONS) {
-			struct strbuf text = {0};
+			struct strbuf text = {.arena = w->arena};
 			mask_options(differ->actual ? differ->actual : "", &text);
-			w->wanted[of].differs = form(w, "%s", strbuf_str(&text));
-			w->failed |= text.failed;
-			strbuf_destroy(&text);
+			w->wanted[of].differs = strbuf_str(&text);
 		} else if (differ->kind == FSTAB_DIFFER_REPEATED) {
 			w->mounters[entry].repeated = true;
 		} else if (differ->kind != FSTAB_DIFFER_ELSEWHERE) {
@@ -101,8 +83,8 @@ static void read_match(struct work *w)
     that cannot be looked up counts as right for one mount, but not for two. */
 static void find_contradictions(struct work *w)
 {
-	struct map64 first = {0};
-	for (uint32_t i = 0; i < w->nentries && !w->failed; ++i) {
+	struct map64 first = {.arena = w->arena};
+	for (uint32_t i = 0; i < w->nentries; ++i) {
 		uint32_t of = w->mounters[i].of;
 		const struct fstab_line *live = of != NONE ? &w->plan->lines[of] : NULL;
 		const struct mount *m = live ? live->mount : NULL;
@@ -112,15 +94,13 @@ static void find_contradictions(struct work *w)
 		    || m->dev_major == 0 || fstype_flags(m->fstype) & FST_SUBVOL || !*source)
 			continue;
 		uint32_t k = map64_put(&first, map64_text(source), i);
-		w->failed |= k == MAP64_NONE;
-		if (w->failed || k == i || strcmp(w->entries[k].is.source, source) != 0
+		if (k == i || strcmp(w->entries[k].is.source, source) != 0
 		    || mount_dev(w->plan->lines[w->mounters[k].of].mount) == mount_dev(m))
 			continue;
 		w->wanted[of].entry = NONE;
 		w->wanted[of].other = i;
 		w->mounters[i].of = NONE;
 	}
-	map64_destroy(&first);
 }
 
 /** Make the graph of the lines of the text and the mounts without a line. */
@@ -153,7 +133,7 @@ static void make_graph(struct work *w)
 	}
 	for (uint32_t i = 0; i < w->nlines; ++i)
 		w->lines[i] = &w->graph_lines[i];
-	w->failed |= order_make(w->lines, w->nlines, &w->order) != 0;
+	order_make(w->lines, w->nlines, w->arena, &w->order);
 }
 
 /* Verdicts. */
@@ -165,12 +145,14 @@ static const char *why_other(struct work *w, uint32_t entry, const struct order_
 	const char *target = fstab_entry_target(w->lines[other]);
 	const char *path = target ? target : w->lines[other]->source;
 	if (other >= w->nentries)
-		return form(w, "it needs %s, which no line mounts", path);
+		return arena_printf(w->arena, "it needs %s, which no line mounts", path);
 	if (w->outcomes[other].lack == ORDER_LACKS_NOTHING && other > entry)
-		return form(w, outcome->kind == ORDER_PARENT
-		            ? "line %u mounts %s after it, and covers it"
-		            : "it needs line %u, which mounts %s after it", other + 1, path);
-	return form(w, "it needs line %u, of %s, which is not mounted by then", other + 1, path);
+		return arena_printf(w->arena, outcome->kind == ORDER_PARENT
+		                    ? "line %u mounts %s after it, and covers it"
+		                    : "it needs line %u, which mounts %s after it",
+		                    other + 1, path);
+	return arena_printf(w->arena, "it needs line %u, of %s, which is not mounted by then",
+	                    other + 1, path);
 }
 
 /** Why a line does not make its mount, or another covers it; NULL: it does. */
@@ -189,7 +171,8 @@ static const char *why_not(struct work *w, uint32_t i)
 	case ORDER_LACKS_TARGET:
 		/* The other line may mount the same source, or make another mount of the plan. */
 		if (!other->repeated && other->of == NONE)
-			return form(w, "line %u is mounted over it", outcome->other + 1);
+			return arena_printf(w->arena, "line %u is mounted over it",
+			                    outcome->other + 1);
 		break;
 	case ORDER_LACKS_NOTHING:
 		break;
@@ -214,7 +197,8 @@ static struct reproduce_item check_mount(struct work *w, uint32_t at)
 	if (!own && (!item.why || w->outcomes[entry].lack == ORDER_LACKS_TARGET))
 		item.why = "the line mounts something else";
 	else if (own && !item.why && wanted->differs)
-		item.why = form(w, "it is mounted with other options: %s", wanted->differs);
+		item.why = arena_printf(w->arena, "it is mounted with other options: %s",
+		                        wanted->differs);
 	item.verdict = item.why ? REPRODUCE_WRONG : REPRODUCE_SAME;
 	return item;
 }
@@ -236,15 +220,12 @@ static struct reproduce_item check_swap(struct work *w, uint32_t at)
 		return item;
 	item.line = entry + 1;
 	struct fstab_entry planned;
-	if (fstab_line_entry(want, &w->out->arena, &planned) != 0) {
-		w->failed = true;
-		return item;
-	}
+	fstab_line_entry(want, w->arena, &planned);
 	const char *mine = priority(&planned), *other = priority(w->lines[entry]);
 	item.why = w->order.flags[entry] & ORDER_IS_IDLE ? "its line is noauto"
 	           : strcmp(mine, other) == 0 ? NULL
-	           : form(w, "its priority is %s, in the line %s",
-	                  *mine ? mine : "chosen by the kernel", *other ? other : "none");
+	           : arena_printf(w->arena, "its priority is %s, in the line %s",
+	                          *mine ? mine : "chosen by the kernel", *other ? other : "none");
 	item.verdict = item.why ? REPRODUCE_WRONG : REPRODUCE_SAME;
 	return item;
 }
@@ -309,8 +290,8 @@ static const char *why_extra(struct work *w, uint32_t i)
 		return "nothing is mounted there now";
 	if (live->line->fate == FSTAB_LINE)
 		return "something else is mounted there now";
-	return form(w, "what is mounted there now is not from fstab: %s",
-	            live->line->why ? live->line->why : "?");
+	return arena_printf(w->arena, "what is mounted there now is not from fstab: %s",
+	                    live->line->why ? live->line->why : "?");
 }
 
 /** Report the lines that mount something else, or cannot be mounted. */
@@ -344,50 +325,42 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	const struct fstab_plan *plan = in->match->plan;
 	struct fstab_match_input match = *in->match;
 	size_t lines = in->file->count, all = lines + plan->count + 1;
-	*out = (struct reproduction){.items = calloc(all, sizeof(*out->items))};
+	*out = (struct reproduction){0};
+	struct arena *arena = &out->arena;
 	struct work w = {
 		.in = in,
 		.plan = plan,
 		.out = out,
-		.mounters = calloc(lines + 1, sizeof(*w.mounters)),
-		.wanted = calloc(plan->count + 1, sizeof(*w.wanted)),
-		.graph_lines = calloc(all, sizeof(*w.graph_lines)),
-		.lines = calloc(all, sizeof(*w.lines)),
+		.arena = arena,
+		.mounters = arena_new(arena, lines, sizeof(*w.mounters)),
+		.wanted = arena_new(arena, plan->count, sizeof(*w.wanted)),
+		.graph_lines = arena_new(arena, all, sizeof(*w.graph_lines)),
+		.lines = arena_new(arena, all, sizeof(*w.lines)),
 		.nentries = (uint32_t)lines,
-		.outcomes = calloc(all, sizeof(*w.outcomes)),
-		.broken = calloc(all, sizeof(*w.broken)),
+		.outcomes = arena_new(arena, all, sizeof(*w.outcomes)),
+		.broken = arena_new(arena, all, sizeof(*w.broken)),
 	};
+	out->items = arena_new(arena, all, sizeof(*out->items));
 	match.file = in->file;
-	w.failed = fstab_match(&match, &w.match) != 0 || !out->items || !w.mounters || !w.wanted
-	           || !w.graph_lines || !w.lines || !w.outcomes || !w.broken;
-	if (!w.failed) {
+	if (fstab_match(&match, &w.match) != 0)
+		arena_fail(arena);
+	if (!arena->failed) {
 		w.entries = w.match.matcher->entries;
 		read_match(&w);
 		find_contradictions(&w);
 		make_graph(&w);
 	}
-	if (!w.failed) {
+	if (!arena->failed) {
 		order_run(&w.order, false, w.broken, w.outcomes);
 		check_all(&w);
 		add_extra(&w);
 		count_systemd(&w);
 	}
 	fstab_match_destroy(&w.match);
-	order_destroy(&w.order);
-	free(w.mounters);
-	free(w.wanted);
-	free(w.graph_lines);
-	free(w.lines);
-	free(w.outcomes);
-	free(w.broken);
-	if (w.failed)
-		errno = ENOMEM;
-	return w.failed ? -1 : 0;
+	return arena_check(arena);
 }
 
 void reproduction_destroy(struct reproduction *out)
 {
-	free(out->items);
-	out->items = NULL;
 	arena_destroy(&out->arena);
 }

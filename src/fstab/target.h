@@ -11,8 +11,8 @@
 #include "fstab/fstab.h"
 #include "host/units.h"
 
-/** Normalize the text of a path: no "//", "/./", "/../" or trailing '/'.  Links are not followed.
-    @return the path; NULL if it is not absolute, or on ENOMEM. */
+/** A path without "//", "/./", "/../" and a '/' at its end.  No link is followed.
+    @return the path; NULL if it is not absolute, or after a failure of the arena. */
 const char *fstab_normal(struct arena *arena, const char *path);
 
 /** How many components a path has below a directory; -1: it is not below. */

@@ -210,12 +210,11 @@ static size_t mount_of_path(const struct place *places, size_t n, const char *pa
     lower one; SIZE_MAX: not all layers are on indexed file systems. */
 static size_t layers_on(const struct place *places, size_t n, size_t of)
 {
-	struct arena arena;
+	struct arena arena = {0};
 	struct opt_dir *dirs;
-	size_t ndirs, lower = SIZE_MAX, upper = SIZE_MAX;
-	arena_init(&arena);
-	bool known = opt_layers(places[of].mount->fs_opts, opt_next_shown, &arena, &dirs, &ndirs)
-	             == 0;
+	size_t lower = SIZE_MAX, upper = SIZE_MAX;
+	size_t ndirs = opt_layers(places[of].mount->fs_opts, opt_next_shown, &arena, &dirs);
+	bool known = !arena.failed;
 	for (size_t i = 0; i < ndirs && known; ++i) {
 		const char *path = dirs[i].path;
 		size_t on = *path == '/' ? mount_of_path(places, n, path) : SIZE_MAX;

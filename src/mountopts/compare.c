@@ -203,7 +203,7 @@ static void add_missing(struct comparison *c, const char *live)
 	}
 }
 
-int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ)
+void opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ)
 {
 	struct comparison c = {.fstype = in->fstype ? in->fstype : "", .list = list,
 	                       .differ = differ};
@@ -219,9 +219,9 @@ int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbu
 	}
 	if (in->lacks)
 		add_missing(&c, in->mount);
-	bool failed = c.live[0].failed || c.live[1].failed || c.given.failed || c.taken.failed
-	              || c.shown.failed || c.use.failed || first.failed || list->failed
-	              || differ->failed;
+	if (c.live[0].failed || c.live[1].failed || c.given.failed || c.taken.failed
+	    || c.shown.failed || c.use.failed || first.failed || list->failed)
+		strbuf_fail(differ);
 	opt_set_destroy(&c.live[0]);
 	opt_set_destroy(&c.live[1]);
 	opt_set_destroy(&c.given);
@@ -229,11 +229,10 @@ int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbu
 	strbuf_destroy(&c.shown);
 	strbuf_destroy(&c.use);
 	strbuf_destroy(&first);
-	return failed ? -1 : 0;
 }
 
-int opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
-                  struct strbuf *lost)
+void opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
+                   struct strbuf *lost)
 {
 	struct strbuf of_first = {0}, own = {0};
 	struct opt_set set = {0};
@@ -254,9 +253,9 @@ int opt_overruled(const char *fstype, const char *first, const struct opt *opts,
 		if (is_default ? other && !same : !same)
 			opt_add(lost, o->text, o->n);
 	}
-	bool failed = of_first.failed || own.failed || lost->failed || set.failed;
+	if (of_first.failed || own.failed || set.failed)
+		strbuf_fail(lost);
 	opt_set_destroy(&set);
 	strbuf_destroy(&of_first);
 	strbuf_destroy(&own);
-	return failed ? -1 : 0;
 }

@@ -31,16 +31,14 @@ struct opt_compared {
 /** Compare options.
     @list [out]    The options of the line with the values of the mount; if `flags` is set,
                    without flags.
-    @differ [out]  The options that differ, as the mount has them.
-    @return 0, or -1: memory ran out, and both lists may lack options. */
-int opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ);
+    @differ [out]  The options that differ, as the mount has them.  It fails also if `list` does. */
+void opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ);
 
 /** Append the options of a line that the line which mounts its file system first overrules, because
     the file system has one set of options for all mounts.
     @first    The options of that line.
-    @opts, n  The options of the line.
-    @return 0, or -1: memory ran out. */
-int opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
-                  struct strbuf *lost);
+    @opts, n  Those of the line. */
+void opt_overruled(const char *fstype, const char *first, const struct opt *opts, size_t n,
+                   struct strbuf *lost);
 
 #endif

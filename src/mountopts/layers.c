@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "mountopts/layers.h"
 
-#include "base/array.h"
 #include "base/escape.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool opt_layer_next(const char **at, bool list, struct opt_layer *layer)
@@ -41,68 +38,38 @@ void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)
 	}
 }
 
-/** A list of directories that grows. */
-struct dirs {
-	struct arena *arena;
-	struct opt_dir *list;
-	size_t n, room;
-	struct strbuf text;
-	bool failed;
-};
-
 /** The path of a layer, in the arena. */
-static const char *keep_path(struct dirs *dirs, const struct opt_layer *layer)
+static const char *keep_path(struct arena *arena, const struct opt_layer *layer)
 {
-	opt_layer_path(layer, &dirs->text);
-	const char *path = strbuf_text(&dirs->text);
-	const char *kept = path ? arena_strndup(dirs->arena, path, dirs->text.len) : NULL;
-	dirs->failed |= !kept;
-	return kept;
+	struct strbuf path = {.arena = arena};
+	opt_layer_path(layer, &path);
+	return strbuf_str(&path);
 }
 
-/** Add a directory. */
-static void add_dir(struct dirs *dirs, char of, struct opt_layer layer)
+size_t opt_layers(const char *options, opt_next_fn *next, struct arena *arena,
+                  struct opt_dir **dirs)
 {
-	if (!ARRAY_ROOM(dirs->list, dirs->n, &dirs->room)) {
-		dirs->failed = true;
-		return;
-	}
-	struct opt_dir dir = {.of = of, .list = layer.list, .path = keep_path(dirs, &layer)};
-	if ((of == 'u' || of == 'w') && memchr(layer.text, '\\', layer.n)) {
-		layer.list = true;
-		dir.other = keep_path(dirs, &layer);
-	}
-	dirs->list[dirs->n++] = dir;
-}
-
-int opt_layers(const char *options, opt_next_fn *next, struct arena *arena, struct opt_dir **dirs,
-               size_t *n)
-{
-	struct dirs found = {.arena = arena};
-	struct strbuf value = {0};
-	size_t len;
+	size_t n = 0, len;
 	bool list;
-	for (const char *o; !found.failed && (o = next(&options, &len)) != NULL;) {
+	*dirs = NULL;
+	for (const char *o; (o = next(&options, &len)) != NULL;) {
 		if (!opt_is_layers(o, len, &list))
 			continue;
 		const char *text = (const char *)memchr(o, '=', len) + 1;
-		strbuf_reset(&value);
+		struct strbuf value = {.arena = arena};
 		unescape_octal_add(&value, text, (size_t)(o + len - text));
-		found.failed |= value.failed;
 		struct opt_layer layer;
 		for (const char *at = strbuf_str(&value); *at; at += *at == ':') {
-			if (opt_layer_next(&at, list, &layer))
-				add_dir(&found, *o, layer);
+			if (!opt_layer_next(&at, list, &layer))
+				continue;
+			struct opt_dir dir = {.of = *o, .list = layer.list,
+			                      .path = keep_path(arena, &layer)};
+			if ((*o == 'u' || *o == 'w') && memchr(layer.text, '\\', layer.n)) {
+				layer.list = true;
+				dir.other = keep_path(arena, &layer);
+			}
+			ARENA_PUSH(arena, *dirs, n, dir);
 		}
 	}
-	*n = found.n;
-	*dirs = arena_alloc(arena, (found.n + 1) * sizeof(**dirs));
-	if (*dirs && found.n)
-		memcpy(*dirs, found.list, found.n * sizeof(**dirs));
-	found.failed |= !*dirs;
-	free(found.list);
-	strbuf_destroy(&found.text);
-	strbuf_destroy(&value);
-	errno = found.failed ? ENOMEM : errno;
-	return found.failed ? -1 : 0;
+	return n;
 }

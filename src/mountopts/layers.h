@@ -39,8 +39,8 @@ struct opt_dir {
     @next  opt_next_shown() for options that the kernel shows; opt_next() for those of a line, which
     mount(8) decodes before splitting them.
     @dirs [out]  In the arena, as their paths.
-    @return 0, or -1.  Errors: ENOMEM. */
-int opt_layers(const char *options, opt_next_fn *next, struct arena *arena, struct opt_dir **dirs,
-               size_t *n);
+    @return their number. */
+size_t opt_layers(const char *options, opt_next_fn *next, struct arena *arena,
+                  struct opt_dir **dirs);
 
 #endif

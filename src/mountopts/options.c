@@ -36,33 +36,31 @@ static enum opt_meaning meaning_of(const struct opt *option)
 	return automount ? FO_AUTOMOUNTED : FO_PLAIN;
 }
 
-int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts,
-              uint32_t *count)
+uint32_t opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts)
 {
 	size_t most = 0, n;
+	uint32_t count = 0;
 	for (const char *at = list; next(&at, &n);)
 		++most;
 	/* A NUL ends each name and value in a copy. */
 	char *copy = arena_strndup(arena, list, strlen(list));
-	struct opt *options = arena_alloc(arena, (most + 1) * sizeof(*options));
-	if (!copy || !options)
-		return -1;
-	*opts = options;
-	*count = 0;
+	*opts = arena_new(arena, most, sizeof(**opts));
+	if (arena->failed)
+		return 0;
 	const char *at = list;
 	for (const char *text; (text = next(&at, &n)) != NULL;) {
 		size_t nname = opt_name(text, n);
 		char *name = copy + (text - list);
 		name[nname] = name[n] = '\0';
-		struct opt *option = &options[(*count)++];
+		struct opt *option = &(*opts)[count++];
 		*option = (struct opt){
 			.text = text, .n = (uint32_t)n, .nname = (uint32_t)nname, .name = name,
 			.value = nname < n ? name + nname + 1 : NULL, .is_x = opt_is_x(text, n),
 		};
 		option->meaning = meaning_of(option);
 	}
-	assert(*count == most);
-	return 0;
+	assert(count == most);
+	return count;
 }
 
 bool opts_hold_secret(const char *options)

@@ -43,11 +43,9 @@ struct opt {
     @next   The tokenizer for the writer of the list: opt_next(), opt_next_shown() or
             opt_next_mtab().
     @arena  Keeps the options.
-    @opts [out]   In the order of the list.
-    @count [out]  The number of options.
-    @return 0, or -1.  Errors: ENOMEM. */
-int opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts,
-              uint32_t *count);
+    @opts [out]  In the order of the list.
+    @return the number of options; 0 after a failure of the arena. */
+uint32_t opts_read(const char *list, opt_next_fn *next, struct arena *arena, struct opt **opts);
 
 /** Whether options contain a secret, not only the name of a program that prompts for it; true if
     memory runs out.

@@ -121,10 +121,10 @@ static void depend_on_layer(struct blocking *b, const char *path, bool named)
 static bool depend_on_layers(struct blocking *b, const struct mount *m)
 {
 	struct opt_dir *dirs;
-	size_t n = 0;
 	bool known = m->fs_opts;
 	strbuf_reset(&b->relative);
-	b->failed |= known && opt_layers(m->fs_opts, opt_next_shown, &b->arena, &dirs, &n) != 0;
+	size_t n = known ? opt_layers(m->fs_opts, opt_next_shown, &b->arena, &dirs) : 0;
+	b->failed |= b->arena.failed;
 	for (size_t i = 0; i < n && !b->failed; ++i) {
 		bool named = !dirs[i].list && (dirs[i].of == 'l' || dirs[i].of == 'd');
 		if (dirs[i].other)

@@ -56,10 +56,8 @@ static int compare_options(const void *a, const void *b)
 void rec_set_init(struct rec_set *set, const char *list, struct arena *arena)
 {
 	struct opt *opts;
-	uint32_t count;
+	uint32_t count = opts_read(list, opt_next_mtab, arena, &opts);
 	*set = (struct rec_set){0};
-	if (opts_read(list, opt_next_mtab, arena, &opts, &count) != 0)
-		return;
 	set->known = arena_new(arena, count, sizeof(*set->known));
 	set->hints = arena_new(arena, count, sizeof(*set->hints));
 	char *decoded = arena_new(arena, strlen(list), 1);

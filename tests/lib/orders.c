@@ -20,23 +20,19 @@ static void judge(const char *file, const struct tablines *lines)
 		[ORDER_UNORDERED] = "unordered", [ORDER_NOAUTO] = "noauto",
 		[ORDER_OPTIONAL] = "optional", [ORDER_NOWHERE] = "nowhere", [ORDER_ROOT] = "root",
 	};
-	struct fstab_entry *of = calloc(lines->count + 1, sizeof(*of));
-	const struct fstab_entry **by = calloc(lines->count + 1, sizeof(*by));
-	struct order_outcome *outcomes = calloc(lines->count + 1, sizeof(*outcomes));
-	struct order_finding *findings = NULL;
+	struct arena arena = {0};
+	struct fstab_entry *of = arena_new(&arena, lines->count, sizeof(*of));
+	const struct fstab_entry **by = arena_new(&arena, lines->count, sizeof(*by));
+	struct order_outcome *outcomes = arena_new(&arena, lines->count, sizeof(*outcomes));
+	struct order_finding *findings;
 	struct order order;
-	struct arena arena;
-	arena_init(&arena);
-	for (size_t i = 0; i < lines->count; ++i) {
+	for (size_t i = 0; i < lines->count && !arena.failed; ++i) {
 		by[i] = &of[i];
-		if (fstab_entry_read(&of[i], &lines->lines[i], &arena) != 0) {
-			perror(file);
-			exit(1);
-		}
+		fstab_entry_read(&of[i], &lines->lines[i], &arena);
 	}
-	bool made = order_make(by, (uint32_t)lines->count, &order) == 0;
-	ssize_t count = made ? order_check(&order, NULL, &findings) : -1;
-	if (count < 0) {
+	order_make(by, (uint32_t)lines->count, &arena, &order);
+	size_t count = order_check(&order, NULL, &findings);
+	if (arena_check(&arena) != 0) {
 		perror(file);
 		exit(1);
 	}
@@ -44,14 +40,9 @@ static void judge(const char *file, const struct tablines *lines)
 	for (uint32_t i = 0; i < lines->count; ++i)
 		printf("%s mount %u %s\n", file, i + 1,
 		       outcomes[i].lack == ORDER_LACKS_NOTHING ? "yes" : "no");
-	for (ssize_t i = 0; i < count; ++i)
+	for (size_t i = 0; i < count; ++i)
 		printf("%s %s %u %u\n", file, faults[findings[i].fault], findings[i].line + 1,
 		       findings[i].other + 1);
-	order_destroy(&order);
-	free(findings);
-	free(outcomes);
-	free(of);
-	free(by);
 	arena_destroy(&arena);
 }
 

@@ -193,7 +193,7 @@ static void compare(struct audit_way *way, const struct audit_finding found[FOUN
 	}
 	strbuf_reset(&way->known);
 	audit_base_write(&last.now, &way->known);
-	CU_ASSERT_EQUAL(report.failed || way->known.failed, false);
+	CU_ASSERT_EQUAL(report.arena.failed || way->known.failed, false);
 	audit_base_destroy(&last);
 	audit_report_destroy(&report);
 }

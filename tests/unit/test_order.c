@@ -38,33 +38,29 @@ static void parse(struct parsed *p, const char *text)
 {
 	*p = (struct parsed){.lines = fstab_parse(text, strlen(text))};
 	CU_ASSERT_PTR_NOT_NULL_FATAL(p->lines);
-	arena_init(&p->arena);
-	p->of = calloc(p->lines->count + 1, sizeof(*p->of));
-	p->by = calloc(p->lines->count + 1, sizeof(*p->by));
-	p->number = calloc(p->lines->count + 1, sizeof(*p->number));
+	p->of = arena_new(&p->arena, p->lines->count, sizeof(*p->of));
+	p->by = arena_new(&p->arena, p->lines->count, sizeof(*p->by));
+	p->number = arena_new(&p->arena, p->lines->count, sizeof(*p->number));
 	for (size_t i = 0; i < p->lines->count; ++i) {
 		const struct tabline *line = &p->lines->lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;
 		struct fstab_entry *entry = &p->of[p->n];
-		CU_ASSERT_EQUAL_FATAL(fstab_entry_read(entry, line, &p->arena), 0);
+		fstab_entry_read(entry, line, &p->arena);
 		STRBUF(real);
 		follow(NULL, entry->target, &real);
 		entry->real = entry->path ? fstab_normal(&p->arena, strbuf_str(&real)) : NULL;
 		p->number[p->n] = line->number;
 		p->by[p->n++] = entry;
 	}
-	CU_ASSERT_EQUAL_FATAL(order_make(p->by, p->n, &p->order), 0);
+	order_make(p->by, p->n, &p->arena, &p->order);
+	CU_ASSERT_EQUAL_FATAL(arena_check(&p->arena), 0);
 }
 
 static void end(struct parsed *p)
 {
-	order_destroy(&p->order);
 	arena_destroy(&p->arena);
 	fstab_file_free(p->lines);
-	free(p->of);
-	free(p->by);
-	free(p->number);
 }
 
 static const char *const faults[] = {
@@ -84,19 +80,17 @@ static char text[8192];
 static const char *judged(const char *fstab)
 {
 	struct parsed p;
-	struct order_finding *findings = NULL;
+	struct order_finding *findings;
 	parse(&p, fstab);
-	ssize_t count = order_check(&p.order, NULL, &findings);
-	CU_ASSERT_FATAL(count >= 0);
+	size_t count = order_check(&p.order, NULL, &findings);
 	size_t n = 0;
 	text[0] = '\0';
-	for (ssize_t i = 0; i < count; ++i) {
+	for (size_t i = 0; i < count; ++i) {
 		const struct order_finding *f = &findings[i];
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %u %s %u", n ? ", " : "",
 		                      faults[f->fault], p.number[f->line], kinds[f->kind],
 		                      f->other == ORDER_NONE ? 0 : p.number[f->other]);
 	}
-	free(findings);
 	end(&p);
 	return text;
 }
@@ -270,14 +264,13 @@ UNIT_TEST(many)
 				}
 			}
 			struct parsed p;
-			struct order_finding *findings = NULL;
+			struct order_finding *findings;
 			struct order_outcome *outcomes = calloc(2 * lines, sizeof(*outcomes));
 			double began = unit_cpu();
 			parse(&p, strbuf_str(&fstab));
-			CU_ASSERT(order_check(&p.order, NULL, &findings) >= 0);
+			order_check(&p.order, NULL, &findings);
 			order_run(&p.order, true, NULL, outcomes);
 			took[part] = unit_cpu() - began;
-			free(findings);
 			free(outcomes);
 			end(&p);
 		}
@@ -288,12 +281,13 @@ UNIT_TEST(many)
 static int make_and_judge(void *arg)
 {
 	const struct parsed *p = arg;
+	struct arena arena = {0};
 	struct order order;
-	struct order_finding *findings = NULL;
-	int rc = order_make(p->by, p->n, &order);
-	rc = rc == 0 && order_check(&order, NULL, &findings) < 0 ? -1 : rc;
-	order_destroy(&order);
-	free(rc == 0 ? findings : NULL);
+	struct order_finding *findings;
+	order_make(p->by, p->n, &arena, &order);
+	order_check(&order, NULL, &findings);
+	int rc = arena_check(&arena);
+	arena_destroy(&arena);
 	return rc;
 }
 

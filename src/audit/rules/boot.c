@@ -107,7 +107,8 @@ static const struct fstab_entry *root_line(const struct audit_live *in, bool *an
 }
 
 /** The mounted root; NULL: it is not on a device. */
-static const struct mount *mounted_root(const struct audit_live *in, struct fstab_device *device)
+static const struct mount *mounted_root(const struct audit_live *in, struct arena *arena,
+                                        struct fstab_device *device)
 {
 	*device = (struct fstab_device){0};
 	for (size_t i = 0; i < in->plan->count; ++i) {
@@ -115,9 +116,8 @@ static const struct mount *mounted_root(const struct audit_live *in, struct fsta
 		const struct mount *m = line->mount;
 		if (!m || !line->target || strcmp(line->target, "/") != 0 || line->hidden)
 			continue;
-		bool known = in->facts->device && fstab_device_of(in->facts, m, NULL, device) == 0
-		             && device->tags && (device->tags->name || device->numbered);
-		return known ? m : NULL;
+		fstab_device_of(in->facts, m, NULL, arena, device);
+		return device->tags && (device->tags->name || device->numbered) ? m : NULL;
 	}
 	return NULL;
 }
@@ -128,7 +128,7 @@ static void check_root(const struct audit_live *in, struct audit_report *report,
 	struct audit_finding at = {.target = "/", .owner = "initrd"};
 	bool any;
 	const struct fstab_entry *line = root_line(in, &any);
-	const struct mount *m = mounted_root(in, &live);
+	const struct mount *m = mounted_root(in, &report->arena, &live);
 	if (m && any && !line)
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
 			     audit_command(report, "add a line to the fstab", "getmnt", "fstab",

@@ -6,7 +6,6 @@
 #include "fstab/target.h"
 #include "mountopts/layers.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,19 +34,15 @@ static const char *below(const char *path, const char *dir)
 }
 
 /** Whether a directory is a layer of an overlay. */
-static bool has_layer(const struct mount *m, const char *dir, bool *failed)
+static bool has_layer(const struct mount *m, const char *dir, struct arena *arena)
 {
-	struct arena arena;
 	struct opt_dir *dirs;
-	size_t n = 0;
 	bool found = false;
 	if (!(fstype_flags(m->fstype) & FST_LAYERED) || !m->fs_opts)
 		return false;
-	arena_init(&arena);
-	*failed |= opt_layers(m->fs_opts, opt_next_shown, &arena, &dirs, &n) != 0;
-	for (size_t i = 0; i < n && !*failed && !found; ++i)
+	size_t n = opt_layers(m->fs_opts, opt_next_shown, arena, &dirs);
+	for (size_t i = 0; i < n && !found; ++i)
 		found = (dirs[i].of == 'l' || dirs[i].of == 'u') && strcmp(dirs[i].path, dir) == 0;
-	arena_destroy(&arena);
 	return found;
 }
 
@@ -61,7 +56,7 @@ static int by_parent(const void *a, const void *b)
 
 /** Whether the directory covered by the mount of a line should be examined. */
 static bool is_covering(const struct discovery *d, const struct fstab_line *line,
-                        struct audit_covered *under, bool *failed)
+                        struct audit_covered *under, struct arena *arena)
 {
 	const struct mtree *tree = &d->tree;
 	uint32_t node = line->mount && line->target ? mtree_find(tree, line->mount->key) : MT_NONE;
@@ -89,29 +84,29 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 		return true;
 	under->covered.place = place;
 	return !(base == node && fstab_upon_itself(d, node))
-	       && !has_layer(line->mount, name, failed);
+	       && !has_layer(line->mount, name, arena);
 }
 
 ssize_t audit_covered_list(const struct audit_live *in, struct audit_covered **list)
 {
 	const struct fstab_plan *plan = in->plan;
+	struct arena arena = {0};
 	size_t n = 0;
-	bool failed = false;
 	*list = calloc(plan->count + 1, sizeof(**list));
 	if (!*list)
 		return -1;
 	for (size_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		n += !audit_is_others(line, in->include)
-		     && is_covering(in->d, line, &(*list)[n], &failed);
+		     && is_covering(in->d, line, &(*list)[n], &arena);
 	}
-	if (failed) {
+	int rc = arena_check(&arena);
+	arena_destroy(&arena);
+	if (rc != 0)
 		audit_covered_free(*list, n);
-		errno = ENOMEM;
-		return -1;
-	}
-	qsort(*list, n, sizeof(**list), by_parent);
-	return (ssize_t)n;
+	else
+		qsort(*list, n, sizeof(**list), by_parent);
+	return rc == 0 ? (ssize_t)n : -1;
 }
 
 void audit_covered_free(struct audit_covered *list, size_t n)
@@ -155,7 +150,7 @@ int audit_covered(const struct audit_covered *list, size_t n, struct audit_repor
 			     "it hides %s%zu entr%s of the directory below%s",
 			     c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies",
 			     strbuf_str(&names));
-		report->failed |= names.failed;
+		report->arena.failed |= names.failed;
 		strbuf_destroy(&names);
 	}
 	return audit_finish(report);

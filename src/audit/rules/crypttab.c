@@ -56,13 +56,6 @@ struct crypt {
 	bool more;                   /* text follows the field OPTIONS */
 };
 
-/** Parse the options of a field.  @list  NULL: no options. */
-static void read_options(struct crypttab *tab, const char *list, struct opt **opts, uint32_t *nopts)
-{
-	if (list && opts_read(list, opt_next, &tab->report->arena, opts, nopts) != 0)
-		tab->report->failed = true;
-}
-
 /** Whether a line has an option, with any value. */
 static bool has_option(const struct crypt *crypt, const char *name)
 {
@@ -100,7 +93,7 @@ static void record_needed(struct crypttab *tab)
 		const struct fstab_entry *line = &tab->in->file->entries[i];
 		const char *name = mapping_of(line);
 		if (name && !line->swap && !line->automount && !line->optional)
-			tab->report->failed |=
+			tab->report->arena.failed |=
 				map64_put(&tab->needed, map64_text(name), 0) == MAP64_NONE;
 	}
 }
@@ -113,9 +106,10 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 	for (size_t i = 0; i < plan->count && facts->device; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct fstab_device live = {0};
-		if (line->mount && line->target
-		    && fstab_device_of(facts, line->mount, NULL, &live) == 0
-		    && fstab_same_device(&live, device) == 1)
+		if (!line->mount || !line->target)
+			continue;
+		fstab_device_of(facts, line->mount, NULL, &tab->report->arena, &live);
+		if (fstab_same_device(&live, device) == 1)
 			return audit_format(tab->report, "mounted on %s", line->target);
 	}
 	for (size_t i = 0; i < tab->in->file->count; ++i) {
@@ -186,7 +180,7 @@ static void check_shared(struct crypttab *tab, const struct crypt *crypt,
 		return;
 	uint32_t first = map64_put(&tab->devices, (uint64_t)device->major << 32 | device->minor,
 	                           crypt->at.line);
-	tab->report->failed |= first == MAP64_NONE;
+	tab->report->arena.failed |= first == MAP64_NONE;
 	if (first != crypt->at.line)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level,
 			     "a device of its own",
@@ -272,15 +266,12 @@ static void check_key(struct crypttab *tab, const struct crypt *crypt)
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY];
 	struct opt *opts;
-	uint32_t nopts = 0;
-	/* With a colon, the key is on another device; with a key script, the field can have any
-	   content. */
+	/* With a colon, the key is on another device; the field of a key script can be anything. */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
 	bool options = !crypt->field[OPTIONS];
-	if (options)
-		read_options(tab, key, &opts, &nopts);
+	uint32_t nopts = options ? opts_read(key, opt_next, &tab->report->arena, &opts) : 0;
 	for (uint32_t i = 0; i < nopts; ++i)
 		options &= word_in(opts[i].name, opts[i].nname, known_options);
 	enum fact_kind kind = *key == '/' ? audit_look(facts, key) : FACT_UNKNOWN;
@@ -335,7 +326,7 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 {
 	size_t n, len = strlen(wanted);
 	uint32_t number = 0;
-	for (const char *at = tab->in->crypttab; *at && !tab->report->failed;
+	for (const char *at = tab->in->crypttab; *at && !tab->report->arena.failed;
 	     at += n + (at[n] == '\n')) {
 		n = strcspn(at, "\n");
 		const char *name = at + strspn(at, "# \t"), *end = at + n;
@@ -403,7 +394,7 @@ static void check_line(struct crypttab *tab, struct crypt *crypt)
 	crypt->level = needed ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING;
 	crypt->optional = has_option(crypt, "nofail") || has_option(crypt, "noauto");
 	uint32_t first = map64_put(&tab->names, key, crypt->at.line);
-	tab->report->failed |= first == MAP64_NONE;
+	tab->report->arena.failed |= first == MAP64_NONE;
 	crypt->again = first != crypt->at.line;
 	if (crypt->again)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING, "one line",
@@ -435,17 +426,18 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 	if (!in->crypttab)
 		return;
 	record_needed(&tab);
-	for (const char *at = in->crypttab; *at && !report->failed;) {
+	for (const char *at = in->crypttab; *at && !report->arena.failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.at.line = ++number};
 		if (read_line(&tab, at, n, &crypt)) {
-			read_options(&tab, crypt.field[OPTIONS], &crypt.opts, &crypt.nopts);
+			const char *options = crypt.field[OPTIONS] ? crypt.field[OPTIONS] : "";
+			crypt.nopts = opts_read(options, opt_next, &report->arena, &crypt.opts);
 			check_line(&tab, &crypt);
 		}
 		at += n + (at[n] == '\n');
 	}
 	for (size_t i = 0; in->facts->devices && i < in->file->count
-	     && wanted < WANTED_MAX && !report->failed; ++i)
+	     && wanted < WANTED_MAX && !report->arena.failed; ++i)
 		wanted += check_wanted(&tab, &in->file->entries[i]);
 	map64_destroy(&tab.names);
 	map64_destroy(&tab.needed);

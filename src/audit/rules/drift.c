@@ -339,19 +339,18 @@ static void index_all(struct drift *drift)
 {
 	const struct audit_live *in = drift->in;
 	struct audit_report *report = drift->report;
-	for (uint32_t i = 0; i < in->file->count && !report->failed; ++i) {
+	for (uint32_t i = 0; i < in->file->count && !report->arena.failed; ++i) {
 		const struct fstab_line *of = in->match->of[i];
 		drift->any |= fstab_is_entry(&in->file->entries[i]);
-		report->failed |= of && of->mount
+		report->arena.failed |= of && of->mount
 		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
 	}
-	/* Backwards, so that the topmost mount of a mount point, which is first in the plan, is
-	   found. */
-	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0 && !report->failed;) {
+	/* The uppermost of a mount point comes first in the plan, and is found first. */
+	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0 && !report->arena.failed;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)
 			continue;
-		report->failed |= !line->hidden
+		report->arena.failed |= !line->hidden
 		                  && pathmap_add(&drift->by_target, line->target, i) != 0;
 		if (line->mount->source && strcmp(line->target, "/") == 0)
 			drift->of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
@@ -365,15 +364,15 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		.reported = calloc(in->file->count + 1, sizeof(*drift.reported)),
 		.cause = calloc(in->file->count + 1, sizeof(*drift.cause)),
 	};
-	report->failed |= !drift.reported || !drift.cause;
-	if (!report->failed) {
+	report->arena.failed |= !drift.reported || !drift.cause;
+	if (!report->arena.failed) {
 		note_causes(&drift);
 		drift_note_named(&drift);
 		index_all(&drift);
 	}
-	for (size_t i = 0; i < in->match->count && !report->failed; ++i)
+	for (size_t i = 0; i < in->match->count && !report->arena.failed; ++i)
 		check_difference(&drift, &in->match->differences[i]);
-	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
+	for (size_t i = 0; i < in->file->count && !report->arena.failed; ++i) {
 		const struct fstab_entry *line = &in->file->entries[i];
 		if (!fstab_is_entry(line) || drift.reported[i])
 			continue;
@@ -387,8 +386,8 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		else
 			check_line(&drift, line);
 	}
-	if (!report->failed && !drift_find_left_out(&drift))
-		report->failed = true;
+	if (!report->arena.failed && !drift_find_left_out(&drift))
+		report->arena.failed = true;
 	free(drift.reported);
 	free(drift.cause);
 	map64_destroy(&drift.named);

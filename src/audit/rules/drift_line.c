@@ -20,11 +20,11 @@ static bool names_subvolume(const struct fstab_entry *line)
 
 void drift_note_named(struct drift *drift)
 {
-	for (size_t i = 0; i < drift->in->file->count && !drift->report->failed; ++i) {
+	for (size_t i = 0; i < drift->in->file->count && !drift->report->arena.failed; ++i) {
 		const struct fstab_line *of = drift->in->match->of[i];
 		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL
 		    && names_subvolume(&drift->in->file->entries[i]))
-			drift->report->failed |=
+			drift->report->arena.failed |=
 				map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
 	}
 }
@@ -96,7 +96,7 @@ static bool is_protected(struct drift *drift, const struct mount *m)
 {
 	const struct fstab_facts *facts = drift->in->facts;
 	struct fstab_device device = {0};
-	drift->report->failed |= fstab_device_of(facts, m, NULL, &device) != 0;
+	fstab_device_of(facts, m, NULL, &drift->report->arena, &device);
 	if (!device.numbered)
 		return false;
 	const char *number = audit_format(drift->report, "%u:%u", device.major, device.minor);
@@ -174,7 +174,7 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = ignored ? line->number
 	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
-	drift->report->failed |= first == MAP64_NONE;
+	drift->report->arena.failed |= first == MAP64_NONE;
 	if (first != line->number)
 		drift->reported[line->number - 1] = true;   /* for another mount of the file
 		                                               system */
@@ -201,10 +201,7 @@ static void check_priority(struct drift *drift, const struct fstab_entry *line,
                            const struct fstab_line *live)
 {
 	struct fstab_entry planned;
-	if (fstab_line_entry(live, &drift->report->arena, &planned) != 0) {
-		drift->report->failed = true;
-		return;
-	}
+	fstab_line_entry(live, &drift->report->arena, &planned);
 	long wanted = priority_of(line), is = priority_of(&planned);
 	if (wanted >= 0 && wanted != is)
 		drift_report(drift, DRIFT_OPTIONS, line, NULL, AUDIT_WARNING,
@@ -255,7 +252,7 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
 			     able ? "it is mounted without options that the line requests"
 			          : "it is mounted without an option that the line requests; its "
 			            "device may not support it");
-	drift->report->failed |= lacks.failed;
+	drift->report->arena.failed |= lacks.failed;
 	strbuf_destroy(&lacks);
 }
 
@@ -296,7 +293,7 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 		drift_report_options(drift, line, live, strbuf_str(&differ));
 	else
 		check_lacks(drift, line, live);
-	drift->report->failed |= differ.failed;
+	drift->report->arena.failed |= differ.failed;
 	strbuf_destroy(&differ);
 }
 

@@ -31,7 +31,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	va_start(args, format);
 	const char *message = arena_vprintf(&drift->report->arena, format, args);
 	va_end(args);
-	drift->report->failed |= !message;
+	drift->report->arena.failed |= !message;
 	/* In a container a line need not be mounted. */
 	if (line && code != DRIFT_READONLY && severity > AUDIT_INFO
 	    && audit_is_contained(in->facts, line->source, &drift->container)) {
@@ -72,10 +72,10 @@ bool drift_same_device(const struct drift *drift, const char *source, const stru
 {
 	const struct fstab_facts *facts = drift->in->facts;
 	struct fstab_device named = {0}, mounted = {0};
-	return source && live->mount && facts->device
-	       && audit_devices(drift->in->facts, source, &named) == 1
-	       && fstab_device_of(facts, live->mount, NULL, &mounted) == 0
-	       && fstab_same_device(&named, &mounted) == 1;
+	if (!source || !live->mount || !facts->device || audit_devices(facts, source, &named) != 1)
+		return false;
+	fstab_device_of(facts, live->mount, NULL, &drift->report->arena, &mounted);
+	return fstab_same_device(&named, &mounted) == 1;
 }
 
 const struct fstab_line *drift_live_at(const struct drift *drift, const char *target)

@@ -119,12 +119,12 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 	for (size_t i = 0; i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
 		if (f->code == DRIFT_READONLY)
-			report->failed |= pathmap_add(reported, f->target, f->code) != 0;
+			report->arena.failed |= pathmap_add(reported, f->target, f->code) != 0;
 	}
 	/* Later entries win: FS-ERRORS takes precedence. */
 	for (size_t i = 0; i < in->errors->count; ++i) {
 		const char *target = in->plan->lines[in->errors->list[i].of].target;
-		report->failed |= pathmap_add(reported, target, FS_ERRORS) != 0;
+		report->arena.failed |= pathmap_add(reported, target, FS_ERRORS) != 0;
 	}
 }
 
@@ -135,13 +135,13 @@ static void check_flips(const struct audit_live *in, struct audit_report *report
 	struct pathmap reported = {0};
 	struct map64 seen = {0};
 	unsigned char *flips = calloc(plan->count + 1, 1);   /* indexed by the first mount */
-	report->failed |= !flips;
+	report->arena.failed |= !flips;
 	note_reported(in, report, &reported);
-	for (uint32_t i = 0; i < plan->count && !report->failed; ++i) {
+	for (uint32_t i = 0; i < plan->count && !report->arena.failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flip = flip_of(line);
 		uint32_t first = flip ? map64_put(&seen, mount_dev(line->mount), i) : 0;
-		report->failed |= first == MAP64_NONE;
+		report->arena.failed |= first == MAP64_NONE;
 		if (!flip || first == MAP64_NONE)
 			continue;
 		uint32_t code = pathmap_get(&reported, line->target);
@@ -152,7 +152,7 @@ static void check_flips(const struct audit_live *in, struct audit_report *report
 			flip |= FLIP_REPORTED;
 		flips[first] = (unsigned char)(flips[first] | flip);
 	}
-	for (size_t i = 0; i < plan->count && !report->failed; ++i) {
+	for (size_t i = 0; i < plan->count && !report->arena.failed; ++i) {
 		unsigned flip = flips[i];
 		if (!(flip & FLIP_REPORTED)
 		    && (flip & (FLIP_SHUTDOWN | FLIP_EMERGENCY)

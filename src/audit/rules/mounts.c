@@ -78,7 +78,7 @@ static void add_stacked(struct mounts_audit *mounts, const struct stack *stack)
 	    && strcmp(mounts->stacks[at].target, stack->target) == 0)
 		++mounts->stacks[at].depth;
 	else if (at == MAP64_NONE || !ARRAY_ROOM(mounts->stacks, mounts->nstacks, &mounts->room))
-		mounts->report->failed = true;
+		mounts->report->arena.failed = true;
 	else
 		mounts->stacks[mounts->nstacks++] = *stack;
 }
@@ -147,7 +147,7 @@ static void check_dead(struct mounts_audit *mounts, uint32_t node, const char *t
 	int error = d->probed ? d->probed[node].error : 0;
 	int pid = d->probed ? d->probed[node].pid : 0;
 	uint32_t first = map64_put(&mounts->dead, mount_dev(m), node);
-	mounts->report->failed |= first == MAP64_NONE;
+	mounts->report->arena.failed |= first == MAP64_NONE;
 	if (first != node)
 		return;
 	enum audit_code code = hung ? MNT_TIMEOUT : MNT_STALE;
@@ -224,12 +224,12 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	struct mounts_audit mounts = {.in = in, .report = report};
 	const struct mtree *tree = &in->d->tree;
 	size_t count = 0, max = in->mount_max > 0 ? (size_t)in->mount_max : 0;
-	for (uint32_t i = 0; i < in->plan->count && !report->failed; ++i) {
+	for (uint32_t i = 0; i < in->plan->count && !report->arena.failed; ++i) {
 		const struct mount *m = in->plan->lines[i].mount;
-		report->failed |= m && map64_put(&mounts.by_mount, (uint64_t)(uintptr_t)m, i)
+		report->arena.failed |= m && map64_put(&mounts.by_mount, (uint64_t)(uintptr_t)m, i)
 		                       == MAP64_NONE;
 	}
-	for (uint32_t i = 0; i < tree->count && !report->failed; ++i) {
+	for (uint32_t i = 0; i < tree->count && !report->arena.failed; ++i) {
 		count += !tree->nodes[i].gone && !tree->nodes[i].made;
 		check_node(&mounts, i);
 	}

@@ -282,7 +282,7 @@ static void check_repeated(struct audit *audit, const struct fstab_entry *entry,
 			check_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
 	}
 	map64_remove(&audit->keys, hash);
-	audit->report->failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
+	audit->report->arena.failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
 }
 
 void audit_options(struct audit *audit, const struct fstab_entry *entry)

@@ -26,7 +26,7 @@ static const char *real_source(struct audit *audit, const struct fstab_entry *en
 	enum fact_kind kind = facts->look(facts->arg, source, &real);
 	if (kind != FACT_UNKNOWN && real.len)
 		path = audit_format(audit->report, "%s", strbuf_str(&real));
-	audit->report->failed |= real.failed;
+	audit->report->arena.failed |= real.failed;
 	strbuf_destroy(&real);
 	return path;
 }
@@ -35,17 +35,16 @@ void audit_order_make(struct audit *audit)
 {
 	audit->order_lines = calloc(audit->count + 1, sizeof(*audit->order_lines));
 	if (!audit->order_lines) {
-		audit->report->failed = true;
+		audit->report->arena.failed = true;
 		return;
 	}
 	for (size_t i = 0; i < audit->count; ++i) {
 		audit->entries[i].real_source = real_source(audit, &audit->entries[i]);
 		audit->order_lines[i] = &audit->entries[i];
 	}
-	ssize_t count = order_make(audit->order_lines, (uint32_t)audit->count, &audit->order) == 0
-	                ? order_check(&audit->order, NULL, &audit->order_findings) : -1;
-	audit->report->failed |= count < 0;
-	audit->norder_findings = count < 0 ? 0 : (size_t)count;
+	order_make(audit->order_lines, (uint32_t)audit->count, &audit->report->arena,
+	           &audit->order);
+	audit->norder_findings = order_check(&audit->order, NULL, &audit->order_findings);
 }
 
 /** The order findings of an entry.  Call for the entries in their order. */
@@ -156,7 +155,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 			opt_add_once(&list, strbuf_str(&option));
 	}
 	escape_octal(&text, strbuf_str(&list), " \t\n\\", false);
-	audit->report->failed |= list.failed || option.failed;
+	audit->report->arena.failed |= list.failed || option.failed;
 	strbuf_destroy(&list);
 	strbuf_destroy(&option);
 	return audit_keep(audit->report, &text);

@@ -42,11 +42,7 @@ static void note_layers(struct layers *layers)
 	struct audit *audit = layers->audit;
 	struct arena *arena = &audit->report->arena;
 	struct opt_dir *dirs;
-	size_t n;
-	if (opt_layers(layers->entry->options, opt_next, arena, &dirs, &n) != 0) {
-		audit->report->failed = true;
-		return;
-	}
+	size_t n = opt_layers(layers->entry->options, opt_next, arena, &dirs);
 	for (size_t i = 0; i < n; ++i) {
 		const char *text = dirs[i].path, *path = fstab_normal(arena, text);
 		if (*text != '/' && !layers->relative)
@@ -119,7 +115,7 @@ static void check_shared(struct layers *layers, const struct layer *layer)
 	struct audit *audit = layers->audit;
 	uint32_t self = (uint32_t)(layers->entry - audit->entries);
 	uint32_t first = map64_put(&audit->written, map64_text(layer->path), self);
-	audit->report->failed |= first == MAP64_NONE;
+	audit->report->arena.failed |= first == MAP64_NONE;
 	if (first == MAP64_NONE || first == self || layers->shared)
 		return;
 	layers->shared = true;
@@ -134,7 +130,7 @@ static void check_shared(struct layers *layers, const struct layer *layer)
 static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 {
 	struct order_paths paths = {.arena = &audit->report->arena};
-	audit->report->failed |= order_read_paths(&paths, entry) != 0;
+	order_read_paths(&paths, entry);
 	for (size_t i = 0; i < paths.count; ++i) {
 		const char *path = paths.list[i].path;
 		enum fact_kind kind = audit_look_for(audit, entry, path, FSTAB_OVERLAY_DIR);
@@ -144,7 +140,6 @@ static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 				       NULL, NULL, "create it", "the directory %s does not exist",
 				       path);
 	}
-	free(paths.list);
 }
 
 /** Compare the directory that the kernel writes to with its work directory. */

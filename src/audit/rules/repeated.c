@@ -40,7 +40,7 @@ void audit_index_source(struct audit *audit, uint32_t i)
 	const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
 	                   ? audit->entries[later].path : NULL;
 	uint32_t first = path && strcmp(path, "/") == 0 ? later : i;
-	audit->report->failed |= map64_put(&audit->by_source, source, first) == MAP64_NONE;
+	audit->report->arena.failed |= map64_put(&audit->by_source, source, first) == MAP64_NONE;
 }
 
 /** Report options of a btrfs line that the first mounted line of the file system lacks: a
@@ -56,8 +56,8 @@ static void check_superblock(struct audit *audit, const struct fstab_entry *firs
 		audit_not_checked(audit->report, FSTAB_OPT_CONFLICT);
 		return;
 	}
-	audit->report->failed |= opt_overruled("btrfs", first->options, entry->opts, entry->nopts,
-	                                       &lost) != 0;
+	opt_overruled("btrfs", first->options, entry->opts, entry->nopts, &lost);
+	audit->report->arena.failed |= lost.failed;
 	if (lost.len)
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING,
 			       audit_format(audit->report, "the options of line %u",

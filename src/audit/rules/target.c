@@ -160,7 +160,7 @@ static void check_unit(struct audit *audit, const struct fstab_entry *entry, con
 		if (found)
 			report_unit(audit, entry, masked, automount, unit, file);
 	}
-	audit->report->failed |= real.failed;
+	audit->report->arena.failed |= real.failed;
 	strbuf_destroy(&real);
 }
 

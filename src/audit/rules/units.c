@@ -56,14 +56,14 @@ static void check_stale(const struct audit_live *in, struct audit_report *report
 static void note_lines(const struct audit_live *in, struct audit_report *report,
                        struct pathmap *lines)
 {
-	for (size_t i = 0; i < in->file->count && !report->failed; ++i) {
+	for (size_t i = 0; i < in->file->count && !report->arena.failed; ++i) {
 		const struct fstab_entry *line = &in->file->entries[i];
 		if (!fstab_is_entry(line))
 			continue;
 		const char *path = *line->target == '/'   ? line->target
 		                   : *line->source == '/' ? line->source : NULL;
 		const char *normal = path ? fstab_normal(&report->arena, path) : NULL;
-		report->failed |= path && (!normal || pathmap_add(lines, normal, 0) != 0);
+		report->arena.failed |= path && (!normal || pathmap_add(lines, normal, 0) != 0);
 	}
 }
 
@@ -122,7 +122,7 @@ int audit_units(const struct audit_live *in, struct audit_report *report)
 	}
 	note_lines(in, report, &lines);
 	check_stale(in, report);
-	for (size_t i = 0; i < units->count && !report->failed; ++i) {
+	for (size_t i = 0; i < units->count && !report->arena.failed; ++i) {
 		const struct host_unit *unit = &units->list[i];
 		if (strcmp(unit->active_state, "failed") == 0
 		    || word_in(unit->load_state, strlen(unit->load_state), "bad-setting error"))

@@ -7,7 +7,6 @@
  */
 #include "fstab/edit/merge_impl.h"
 
-#include "base/array.h"
 #include "base/fstypes.h"
 #include "mountopts/edit.h"
 #include "mountopts/shown.h"
@@ -21,10 +20,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 	note.kind = kind;
 	note.line = entry ? match_line(&m->match, entry) : NULL;
 	note.live = mount ? mount->line : NULL;
-	if (ARRAY_ROOM(out->notes, out->nnotes, &m->notes_room))
-		out->notes[out->nnotes++] = note;
-	else
-		m->match.failed = true;
+	ARENA_PUSH(m->arena, out->notes, out->nnotes, note);
 }
 
 /*
@@ -48,13 +44,13 @@ bool merge_damaged(struct merger *m)
 {
 	const struct tablines *file = m->in->match.file->lines,
 	                      *base = m->in->base ? m->in->base->lines : NULL;
-	struct map64 known = {0};
+	struct map64 known = {.arena = m->arena};
 	bool entry = false, hurt = false;
 	for (size_t i = 0; base && i < base->count; ++i) {
 		const struct tabline *line = &base->lines[i];
 		uint64_t hash = map64_bytes(MAP64_BYTES, line->bytes, line->n);
 		if (is_hurt(line))
-			m->match.failed |= map64_put(&known, hash, 0) == MAP64_NONE;
+			map64_put(&known, hash, 0);
 	}
 	for (size_t i = 0; i < file->count && !hurt; ++i) {
 		const struct tabline *line = &file->lines[i];
@@ -62,7 +58,6 @@ bool merge_damaged(struct merger *m)
 		entry |= line->kind == TABLINE_ENTRY;
 		hurt = is_hurt(line) && map64_get(&known, hash) == MAP64_NONE;
 	}
-	map64_destroy(&known);
 	return hurt || !entry;
 }
 
@@ -150,9 +145,9 @@ void merge_aside(struct candidate *entry, const char *why)
 /** opt_inherit() into the arena. */
 static const char *inherit_options(struct merger *m, const char *options, const char *from)
 {
-	strbuf_reset(&m->match.more);
-	opt_inherit(options, from, &m->match.more);
-	return match_format(&m->match, "%s", strbuf_str(&m->match.more));
+	struct strbuf list = {.arena = m->arena};
+	opt_inherit(options, from, &list);
+	return strbuf_str(&list);
 }
 
 /** Give a line the source of the mount. */
@@ -170,9 +165,9 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 		new->options = inherit_options(m, mount->line->options, new->options);
 	if (other || !mount->line->mount)
 		return;
-	strbuf_reset(&m->match.more);
-	opt_identity(new->options, mount->line->options, &m->match.more);
-	new->options = match_format(&m->match, "%s", strbuf_str(&m->match.more));
+	struct strbuf list = {.arena = m->arena};
+	opt_identity(new->options, mount->line->options, &list);
+	new->options = strbuf_str(&list);
 }
 
 /** Report a difference that an option of --fix fixes.
@@ -204,25 +199,19 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
                               const char **kept)
 {
 	struct opt_set known = {.whole = true};
-	struct strbuf refused = {0};
-	const char *text = NULL;
+	struct strbuf refused = {.arena = m->arena}, others = {.arena = m->arena};
 	for (uint32_t i = 0; i < entry->is.nopts; ++i) {
 		if (entry->is.opts[i].refused)
 			opt_set_add(&known, entry->is.opts[i].text, entry->is.opts[i].n);
 	}
 	if (!known.count && !known.failed)
 		return NULL;
-	strbuf_reset(&m->match.more);
-	opt_divide(options, &known, &refused, &m->match.more);
-	if (refused.len) {
-		text = match_format(&m->match, "%s", strbuf_str(&refused));
-		*kept = match_format(&m->match, "%s",
-		                     m->match.more.len ? strbuf_str(&m->match.more) : "defaults");
-	}
-	m->match.failed |= refused.failed || known.failed;
+	opt_divide(options, &known, &refused, &others);
+	if (known.failed)
+		arena_fail(m->arena);
 	opt_set_destroy(&known);
-	strbuf_destroy(&refused);
-	return text;
+	*kept = others.len ? strbuf_str(&others) : "defaults";
+	return refused.len ? strbuf_str(&refused) : NULL;
 }
 
 /** Compare the options and the pass of a line and its mount. */
@@ -281,7 +270,7 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	           (struct fstab_note){.other = match_line(&m->match, own), .done = aside});
 	if (aside) {
 		entry->live = (uint32_t)(mount - m->match.mounts);
-		merge_aside(entry, match_format(&m->match, same ? "the same as line %u"
+		merge_aside(entry, arena_printf(m->arena, same ? "the same as line %u"
 		                                   : again ? "line %u mounts this source here"
 		                                   : "line %u mounts what is mounted here",
 		                                   (unsigned)own->is.number));
@@ -303,11 +292,9 @@ static void decide_others(struct merger *m, const struct candidate *own,
     replaces, or from the base. */
 static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
-	struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
-	if (!line) {
-		m->match.failed = true;
+	struct fstab_line *line = arena_new(m->arena, 1, sizeof(*line));
+	if (!line)
 		return;
-	}
 	*line = *mount->line;
 	line->options = inherit_options(m, line->options, entry->is.options);
 	mount->line = line;
@@ -338,7 +325,7 @@ static void decide_without(struct merger *m, struct planned *mount)
 	     entry = match_next_on(&m->match, entry)) {
 		if (!match_is_in_the_way(&m->match, entry, mount))
 			continue;
-		merge_aside(entry, match_format(&m->match, "%s is mounted from %s, as %s",
+		merge_aside(entry, arena_printf(m->arena, "%s is mounted from %s, as %s",
 		                                   line->target, line->source, line->fstype));
 		entry->live = (uint32_t)(mount - m->match.mounts);
 		if (mount->instead == NO_LINE)

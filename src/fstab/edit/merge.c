@@ -10,18 +10,18 @@
  */
 #include "fstab/edit/merge_impl.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "base/fail.h"
+
 #include <string.h>
 
 /** Report damaged and unusual lines, and lines whose source is mounted elsewhere. */
 static void report_rest(struct merger *m)
 {
-	for (uint32_t i = 0; i < m->match.nentries && !m->match.failed; ++i) {
+	for (uint32_t i = 0; i < m->match.nentries && !m->arena->failed; ++i) {
 		struct candidate *entry = &m->match.entries[i];
 		const struct tabline *line = entry->is.line;
 		if (line->kind == TABLINE_DAMAGED) {
-			const char *key = match_normal(&m->match, entry->is.target);
+			const char *key = fstab_normal(m->arena, entry->is.target);
 			const struct planned *mount = key ? match_live(&m->match, key) : NULL;
 			bool aside = m->in->fix & FSTAB_FIX_DAMAGED || (mount && mount->add);
 			merge_note(m, FSTAB_NOTE_DAMAGED, entry, NULL,
@@ -43,9 +43,9 @@ static void report_rest(struct merger *m)
 static void mark_named(struct merger *m)
 {
 	const struct fstab_input *in = m->in->match.in;
-	for (size_t i = 0; i < in->nadd && !m->match.failed; ++i) {
+	for (size_t i = 0; i < in->nadd && !m->arena->failed; ++i) {
 		const char *name = in->add[i];
-		const char *key = match_normal(&m->match, name);
+		const char *key = fstab_normal(m->arena, name);
 		struct planned *found = NULL;
 		const struct planned *live = key ? match_live(&m->match, key) : NULL;
 		if (live && live->line->fate == FSTAB_LINE)
@@ -72,66 +72,51 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 	if (in.persistent)
 		in.fix |= FSTAB_FIX_DAMAGED;
 	*merged = (struct fstab_merged){0};
-	struct merger m = {.in = &in, .out = merged, .based = in.base || in.loaded};
-	bool *failed = &m.match.failed;
-	match_init(&m.match, &in.match, &merged->arena);
-	match_init(&m.base, &in.match, &merged->arena);
+	struct arena *arena = &merged->arena;
+	struct merger m = {
+		.in = &in, .out = merged, .arena = arena, .based = in.base || in.loaded};
+	match_init(&m.match, &in.match, arena);
+	match_init(&m.base, &in.match, arena);
 	match_add_plan(&m.match);
-	if (!*failed)
-		match_add_file(&m.match, in.match.file);
+	match_add_file(&m.match, in.match.file);
 	m.damaged = m.based && merge_damaged(&m);
 	merged->damaged = m.damaged || (m.based && !in.match.file->lines->ended);
-	if (in.base && !*failed) {
+	if (in.base) {
 		match_add_plan(&m.base);
 		match_add_file(&m.base, in.base);
-		*failed |= m.base.failed;
 	}
-	if (!*failed)
+	if (!arena->failed)
 		mark_named(&m);
-	for (size_t i = 0; i < m.match.nmounts && !*failed; ++i)
+	for (size_t i = 0; i < m.match.nmounts && !arena->failed; ++i)
 		merge_decide(&m, &m.match.mounts[i]);
-	if (!*failed) {
-		report_rest(&m);
+	report_rest(&m);
+	if (!arena->failed)
 		merge_order(&m);
-	}
-	errno = ENOMEM;
-	int rc = *failed || m.base.failed ? -1 : merge_write(&m);
+	int rc = merge_write(&m);
 	for (size_t i = 0; i < merged->nnotes; ++i) {
 		merged->edited += merged->notes[i].edited;
 		merged->left += !merged->notes[i].done && !merged->notes[i].edited;
 	}
-	int error = errno;
-	match_destroy(&m.match);
-	match_destroy(&m.base);
-	free(m.items);
-	errno = error;
 	return rc;
 }
 
 void fstab_merged_destroy(struct fstab_merged *merged)
 {
-	free(merged->text);
-	free(merged->notes);
-	merged->text = NULL;
-	merged->notes = NULL;
 	arena_destroy(&merged->arena);
+	*merged = (struct fstab_merged){0};
 }
 
 int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan)
 {
 	struct fstab_match match;
-	int rc = fstab_match(in, &match);
-	for (size_t i = 0; i < in->file->count && rc == 0; ++i) {
+	bool failed = fstab_match(in, &match) != 0;
+	for (size_t i = 0; i < in->file->count && !failed; ++i) {
 		const struct fstab_line *live = match.of[i];
 		const char *options = match.matcher->entries[i].is.options;
 		if (!live || live->fate != FSTAB_LINE)
 			continue;
-		options = arena_strndup(&plan->arena, options, strlen(options));
-		plan->lines[live - plan->lines].options = options;
-		rc = options ? 0 : -1;
+		plan->lines[live - plan->lines].options = arena_text(&plan->arena, options);
 	}
 	fstab_match_destroy(&match);
-	if (rc != 0)
-		errno = ENOMEM;
-	return rc;
+	return failed ? fail(ENOMEM) : arena_check(&plan->arena);
 }

@@ -28,13 +28,13 @@ struct item {
 struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
-	struct matcher match;          /* matcher of the file */
-	struct matcher base;           /* matcher of the base, if it is a text */
-	bool based;                    /* there is a base: a text, or units that systemd loaded */
+	struct arena *arena;           /* of the result, and of all of this */
+	struct matcher match;          /* of the file */
+	struct matcher base;           /* of the base, if that is a text */
+	bool based;                    /* there is a base: a text, or what systemd has loaded */
 	struct item *items;            /* the result, in order */
 	size_t nitems;
-	size_t notes_room;
-	bool damaged;                  /* damaged since the base: nothing counts as removed */
+	bool damaged;                  /* since the base: nothing counts as removed */
 };
 
 /* decide.c */

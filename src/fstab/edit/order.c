@@ -50,18 +50,17 @@ static const struct fstab_entry *result_of(struct merger *m, struct candidate *e
 		return NULL;
 	if (entry->act != CHANGED)
 		return &entry->is;
-	m->match.failed |= fstab_entry_complete(&entry->becomes, m->match.arena) != 0;
+	fstab_entry_complete(&entry->becomes, m->arena);
 	return &entry->becomes;
 }
 
-/** The entry of a line that is added; NULL: ENOMEM. */
+/** The entry of a line that is added; NULL after a failure of the arena. */
 static const struct fstab_entry *added_entry(struct merger *m, const struct planned *mount)
 {
-	struct fstab_entry *entry = arena_alloc(m->match.arena, sizeof(*entry));
-	if (!entry || fstab_line_entry(mount->line, m->match.arena, entry) != 0) {
-		m->match.failed = true;
+	struct fstab_entry *entry = arena_new(m->arena, 1, sizeof(*entry));
+	if (!entry)
 		return NULL;
-	}
+	fstab_line_entry(mount->line, m->arena, entry);
 	entry->added = true;
 	return entry;
 }
@@ -71,13 +70,11 @@ static void make_items(struct order_work *o)
 {
 	struct merger *m = o->m;
 	size_t room = m->match.nentries + m->match.nmounts + 1;
-	m->items = calloc(room, sizeof(*m->items));
-	o->lines = calloc(room, sizeof(*o->lines));
-	o->at = calloc(room, sizeof(*o->at));
-	if (!m->items || !o->lines || !o->at) {
-		m->match.failed = true;
+	m->items = arena_new(m->arena, room, sizeof(*m->items));
+	o->lines = arena_new(m->arena, room, sizeof(*o->lines));
+	o->at = arena_new(m->arena, room, sizeof(*o->at));
+	if (m->arena->failed)
 		return;
-	}
 	for (uint32_t i = 0; i < m->match.nentries; ++i) {
 		add_item(o, (struct item){.i = i, .position = i, .rank = UINT32_MAX},
 		         result_of(m, &m->match.entries[i]));
@@ -88,26 +85,25 @@ static void make_items(struct order_work *o)
 			add_item(o, (struct item){true, i, (uint32_t)m->match.nentries, i},
 			         added_entry(m, mount));
 	}
-	m->match.failed = m->match.failed
-	                  || order_make(o->lines, o->graph.count, &o->graph) != 0;
+	if (!m->arena->failed)
+		order_make(o->lines, o->graph.count, m->arena, &o->graph);
 }
 
 /** Add _netdev to the added lines that need the network. */
 static void add_netdev(struct order_work *o)
 {
 	struct merger *m = o->m;
-	for (uint32_t i = 0; i < o->graph.count && !m->match.failed; ++i) {
+	for (uint32_t i = 0; i < o->graph.count; ++i) {
 		const struct item *item = item_of(o, i);
 		struct planned *mount = &m->match.mounts[item->i];
 		if (!item->is_new || mount->line->swap
 		    || !(o->graph.flags[i] & ORDER_LACKS_NETDEV))
 			continue;
-		struct fstab_line *line = arena_alloc(m->match.arena, sizeof(*line));
-		m->match.failed |= !line;
+		struct fstab_line *line = arena_new(m->arena, 1, sizeof(*line));
 		if (!line)
 			return;
 		*line = *mount->line;
-		line->options = match_format(&m->match, "%s,_netdev", line->options);
+		line->options = arena_printf(m->arena, "%s,_netdev", line->options);
 		mount->line = line;
 	}
 }
@@ -255,11 +251,10 @@ static bool move_late(struct order_work *o)
 static void report_late(struct order_work *o, bool done)
 {
 	struct merger *m = o->m;
-	struct order_finding *findings = NULL;
-	ssize_t count = order_check(&o->graph, o->at, &findings);
+	struct order_finding *findings;
+	size_t count = order_check(&o->graph, o->at, &findings);
 	uint32_t last = ORDER_NONE;
-	m->match.failed |= count < 0;
-	for (ssize_t i = 0; i < count; ++i) {
+	for (size_t i = 0; i < count; ++i) {
 		const struct order_finding *finding = &findings[i];
 		const struct item *item = item_of(o, finding->line);
 		if (finding->fault != ORDER_LATE || finding->line == last || item->is_new)
@@ -272,14 +267,13 @@ static void report_late(struct order_work *o, bool done)
 		merge_note(m, FSTAB_NOTE_ORDER, &m->match.entries[item->i], mount,
 		           (struct fstab_note){.other = needed, .done = done});
 	}
-	free(findings);
 }
 
 void merge_order(struct merger *m)
 {
 	struct order_work o = {.m = m};
 	make_items(&o);
-	if (!m->match.failed) {
+	if (!m->arena->failed) {
 		add_netdev(&o);
 		position_added(&o);
 		sort_items(&o);
@@ -297,7 +291,4 @@ void merge_order(struct merger *m)
 		if (fix)
 			sort_items(&o);
 	}
-	order_destroy(&o.graph);
-	free(o.lines);
-	free(o.at);
 }

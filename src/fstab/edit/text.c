@@ -10,9 +10,9 @@
 #include "fstab/edit/merge_impl.h"
 
 #include "base/escape.h"
+#include "base/fail.h"
 #include "base/secret.h"
 
-#include <errno.h>
 #include <string.h>
 
 /** Append text to a comment, with newlines escaped. */
@@ -79,7 +79,8 @@ static void write_reason(struct strbuf *out, const struct fstab_line *line)
 		mask_source(m->source, &masked);
 		strbuf_putc(out, ' ');
 		write_text(out, strbuf_str(&masked));
-		out->failed |= masked.failed;
+		if (masked.failed)
+			strbuf_fail(out);
 		strbuf_destroy(&masked);
 	}
 	strbuf_puts(out, "): ");
@@ -198,10 +199,7 @@ static bool put_items(struct merger *m, struct strbuf *out)
 static bool reads(struct merger *m, const struct tabline *line, const struct fstab_entry *intended)
 {
 	struct fstab_entry is;
-	if (fstab_entry_read(&is, line, m->match.arena) != 0) {
-		m->match.failed = true;
-		return false;
-	}
+	fstab_entry_read(&is, line, m->arena);
 	return line->kind == TABLINE_ENTRY && strcmp(is.source, intended->source) == 0
 	       && strcmp(is.target, intended->target) == 0
 	       && strcmp(is.fstype, intended->fstype) == 0
@@ -228,14 +226,14 @@ static bool is_item(struct merger *m, const struct item *item, const struct tabl
 	       && (line->kind == was->kind || was->number == 1);
 }
 
-/** Parse the result and compare it with the items.  @return 1: equal; 0; or -1 (ENOMEM). */
-static int check(struct merger *m, const char *text, size_t len)
+/** Parse the result and compare it with the items. */
+static bool check(struct merger *m, const char *text, size_t len)
 {
 	struct tablines *lines = tablines_parse(text, len);
 	if (!lines)
-		return -1;
+		arena_fail(m->arena);
 	size_t at = 0;
-	bool good = true;
+	bool good = lines;
 	for (size_t k = 0; good && k < m->nitems; ++k) {
 		const struct item *item = &m->items[k];
 		const struct fstab_line *plan =
@@ -250,23 +248,17 @@ static int check(struct merger *m, const char *text, size_t len)
 
 int merge_write(struct merger *m)
 {
-	struct strbuf out = {0};
+	struct strbuf out = {.arena = m->arena};
 	strbuf_add(&out, "", 0);
 	const struct tablines *file = m->in->match.file->lines;
-	bool changes = put_items(m, &out);
-	int good = -1;
-	if (out.failed || m->match.failed || m->match.text.failed || m->match.more.failed)
-		errno = ENOMEM;
-	else if (!changes && out.len == file->len && memcmp(out.data, file->text, out.len) == 0)
-		good = 1;
-	else
-		good = check(m, out.data, out.len);
-	if (good == 0)
-		errno = m->match.failed ? ENOMEM : EBADMSG;
-	if (good > 0 && !m->match.failed) {
-		m->out->len = out.len;
-		m->out->text = strbuf_take(&out);
-	}
-	strbuf_destroy(&out);
-	return good > 0 && m->out->text ? 0 : -1;
+	bool changes = !m->arena->failed && put_items(m, &out);
+	if (m->arena->failed)
+		return arena_check(m->arena);
+	bool same = !changes && out.len == file->len && memcmp(out.data, file->text, out.len) == 0;
+	bool good = same || check(m, out.data, out.len);
+	if (m->arena->failed || !good)
+		return fail(m->arena->failed ? ENOMEM : EBADMSG);
+	m->out->len = out.len;
+	m->out->text = out.data;
+	return 0;
 }

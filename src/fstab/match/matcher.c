@@ -1,50 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "fstab/match/matcher.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena)
 {
-	*m = (struct matcher){.in = in, .arena = arena};
+	*m = (struct matcher){
+		.in = in, .arena = arena, .entry_by.newest.arena = arena,
+		.mount_by.newest.arena = arena, .first_of.arena = arena, .devices.arena = arena,
+		.shown.arena = arena, .text.arena = arena, .more.arena = arena};
 }
 
-void match_destroy(struct matcher *m)
-{
-	pathmap_destroy(&m->entry_by);
-	pathmap_destroy(&m->mount_by);
-	map64_destroy(&m->first_of);
-	map64_destroy(&m->devices);
-	map64_destroy(&m->shown);
-	strbuf_destroy(&m->text);
-	strbuf_destroy(&m->more);
-	free(m->entries);
-	free(m->mounts);
-}
-
-const char *match_format(struct matcher *m, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *kept = arena_vprintf(m->arena, format, args);
-	va_end(args);
-	m->failed |= !kept;
-	return kept ? kept : "";
-}
-
-const char *match_normal(struct matcher *m, const char *path)
-{
-	const char *normal = fstab_normal(m->arena, path);
-	m->failed |= !normal && *path == '/';
-	return normal;
-}
-
-/** Put an index first in the list of a mount point.  @return the former first index; NO_LINE. */
-static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, uint32_t i)
+/** Put an index before the others of its mount point.  @return the next of them; NO_LINE. */
+static uint32_t push(struct pathmap *map, const char *key, uint32_t i)
 {
 	uint32_t next = pathmap_get(map, key);
-	m->failed |= pathmap_add(map, key, i) != 0;
+	pathmap_add(map, key, i);
 	return next;
 }
 
@@ -52,8 +23,8 @@ static uint32_t push(struct matcher *m, struct pathmap *map, const char *key, ui
 
 int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
-	/* After a symlink, ".." leads elsewhere than in the text of the path. */
-	const char *plain = strstr(path, "/..") ? path : match_normal(m, path);
+	/* After a link, ".." leads elsewhere than by the text. */
+	const char *plain = strstr(path, "/..") ? path : fstab_normal(m->arena, path);
 	const struct fstab_facts *facts = &m->in->in->facts;
 	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
 	                                           : FACT_UNKNOWN;
@@ -66,11 +37,9 @@ static void follow(struct matcher *m, struct candidate *entry)
 	entry->is.real = entry->key;
 	if (!entry->key || match_live(m, entry->key))
 		return;
-	struct strbuf path = {0};
+	struct strbuf path = {.arena = m->arena};
 	const char *there = match_follow(m, entry->is.target, &path) > 0
-	                    ? match_normal(m, strbuf_str(&path)) : NULL;
-	m->failed |= path.failed;
-	strbuf_destroy(&path);
+	                    ? fstab_normal(m->arena, strbuf_str(&path)) : NULL;
 	entry->is.real = there ? there : entry->key;
 	entry->key = match_live(m, entry->is.real) ? entry->is.real : entry->key;
 }
@@ -80,18 +49,18 @@ static void add_options(struct matcher *m, struct candidate *entry, const struct
 {
 	for (uint32_t i = 0; i < remount->is.nopts; ++i) {
 		const struct opt *option = &remount->is.opts[i];
-		const char *text = match_format(m, "%.*s", (int)option->n, option->text);
+		const char *text = arena_printf(m->arena, "%.*s", (int)option->n, option->text);
 		if (option->meaning == FO_REMOUNT || fstab_entry_has(&entry->is, text))
 			continue;
-		entry->is.options = match_format(m, "%s,%s", entry->is.options, text);
-		m->failed |= fstab_entry_complete(&entry->is, m->arena) != 0;
+		entry->is.options = arena_printf(m->arena, "%s,%s", entry->is.options, text);
+		fstab_entry_complete(&entry->is, m->arena);
 	}
 }
 
 /** A line with "remount" after a line of its mount point changes the options of that line. */
 static void merge_remounts(struct matcher *m, struct candidate *entry)
 {
-	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->failed;) {
+	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->arena->failed;) {
 		struct candidate *next = &m->entries[*at];
 		if (!next->is.remount) {
 			at = &next->next;
@@ -106,16 +75,15 @@ static void merge_remounts(struct matcher *m, struct candidate *entry)
 void match_add_file(struct matcher *m, const struct fstab_file *file)
 {
 	m->nentries = file->count;
-	m->entries = calloc(file->count + 1, sizeof(*m->entries));
-	m->failed |= !m->entries;
-	for (uint32_t i = (uint32_t)m->nentries; i-- > 0 && !m->failed;) {
+	m->entries = arena_new(m->arena, file->count, sizeof(*m->entries));
+	for (uint32_t i = (uint32_t)m->nentries; i-- > 0 && !m->arena->failed;) {
 		struct candidate *entry = &m->entries[i];
 		*entry = (struct candidate){.is = file->entries[i], .next = NO_LINE,
 		                            .live = NO_LINE};
 		entry->key = entry->is.path;
 		follow(m, entry);
 		if (entry->key)
-			entry->next = push(m, &m->entry_by, entry->key, i);
+			entry->next = push(&m->entry_by, entry->key, i);
 		if (entry->key && !entry->is.noauto && !entry->is.remount)
 			merge_remounts(m, entry);
 	}
@@ -138,17 +106,16 @@ void match_add_plan(struct matcher *m)
 {
 	const struct fstab_plan *plan = m->in->plan;
 	m->nmounts = plan->count;
-	m->mounts = calloc(m->nmounts + 1, sizeof(*m->mounts));
-	m->failed |= !m->mounts;
-	/* From the last, so that a line of a mount point is found before its comments. */
-	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->failed;) {
+	m->mounts = arena_new(m->arena, m->nmounts, sizeof(*m->mounts));
+	/* The first of a mount point represents it: a plan has its lines before its comments. */
+	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->arena->failed;) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct planned *mount = &m->mounts[i];
 		*mount = (struct planned){.line = line, .next = NO_LINE, .entry = NO_LINE,
 		                          .instead = NO_LINE, .before = NO_LINE};
-		mount->key = line->mount && line->target ? match_normal(m, line->target) : NULL;
+		mount->key = line->mount ? fstab_normal(m->arena, line->target) : NULL;
 		if (mount->key)
-			mount->next = push(m, &m->mount_by, mount->key, i);
+			mount->next = push(&m->mount_by, mount->key, i);
 	}
 }
 

@@ -64,7 +64,6 @@ struct matcher {
 	bool has_devices, has_shown;   /* whether the two maps above are filled, which is done
 	                                  when needed */
 	struct strbuf text, more;      /* scratch */
-	bool failed;                   /* ENOMEM */
 };
 
 /* matcher.c */
@@ -76,16 +75,8 @@ static inline const struct fstab_entry *match_line(const struct matcher *m,
 	return &m->in->file->entries[entry->is.number - 1];
 }
 
-/** Initialize a matcher that allocates its strings in an arena. */
+/** Make a matcher in an arena. */
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena);
-void match_destroy(struct matcher *m);
-
-/** A formatted string in the arena; "" on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-const char *match_format(struct matcher *m, const char *format, ...);
-
-/** fstab_normal() of a path; NULL if it is not absolute, or on ENOMEM. */
-const char *match_normal(struct matcher *m, const char *path);
 
 /** Follow the links of a path, from ROOT.  @return 1; 0: it does not exist; -1: unknown. */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);

@@ -36,7 +36,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	const struct mount *actual = mount->line->mount;
 	bool bind = opt_is_bind(from), flags, known = actual && actual->vfs_opts;
 	struct vfs_flags base, have, want;
-	struct strbuf changed = {0};
+	struct strbuf changed = {.arena = m->arena};
 	const char *fstype = actual && actual->fstype ? actual->fstype : "";
 	/* Nothing can be appended after quotation marks that are not closed. */
 	if (opt_is_open(from))
@@ -112,19 +112,17 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		.lacks = !bind && !match_by_helper(entry, actual),
 		.first = first != MAP64_NONE ? m->entries[first].is.options : NULL,
 	};
-	m->failed |= opt_compare(&compared, &m->more, &changed) != 0;
-	/* A bind line that names one flag must name all. */
+	opt_compare(&compared, &m->more, &changed);
+	/* A bind must name all flags if it names one. */
 	if (flags && bind)
 		vfs_flags_add_list(live, &m->more);
 	else if (flags)
 		vfs_flags_add(&want, &base, &m->more);
 	const char *options = NULL;
 	if (changed.len) {
-		options = match_format(m, "%s", m->more.len ? strbuf_str(&m->more) : "defaults");
-		*differ = match_format(m, "%s", strbuf_str(&changed));
+		options = m->more.len ? arena_built(m->arena, &m->more) : "defaults";
+		*differ = strbuf_str(&changed);
 	}
-	m->failed |= changed.failed;
-	strbuf_destroy(&changed);
 	return options;
 }
 
@@ -145,6 +143,6 @@ void fstab_match_named(const struct fstab_line *live, const char *options, struc
 		.fstype = mount->fstype, .line = options, .mount = mount->vfs_opts,
 		.shown = opt_is_bind(options) ? NULL : mount->fs_opts,
 	};
-	differ->failed |= opt_compare(&compared, &rest, differ) != 0;
+	opt_compare(&compared, &rest, differ);
 	strbuf_destroy(&rest);
 }

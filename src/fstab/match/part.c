@@ -18,7 +18,8 @@
 static bool same_layers(struct matcher *m, const char *line, const char *live)
 {
 	int same = shown_same_layers(line, live);
-	m->failed |= same < 0;
+	if (same < 0)
+		arena_fail(m->arena);
 	return same > 0;
 }
 
@@ -46,12 +47,9 @@ static bool is_strange_part(const struct candidate *entry, const struct mount *m
 /** Options with their octal escapes decoded; "" for NULL. */
 static const char *decoded(struct matcher *m, const char *options)
 {
-	size_t n = options ? strlen(options) : 0;
-	char *plain = arena_strndup(m->arena, options ? options : "", n);
-	m->failed |= !plain;
-	if (plain)
-		plain[unescape_octal(plain, plain, n)] = '\0';
-	return plain ? plain : "";
+	struct strbuf plain = {.arena = m->arena};
+	unescape_octal_add(&plain, options ? options : "", options ? strlen(options) : 0);
+	return strbuf_str(&plain);
 }
 
 bool match_same_part(struct matcher *m, const struct candidate *entry,

@@ -56,7 +56,7 @@ static const char *source_tag(struct matcher *m, const char *source)
 {
 	strbuf_reset(&m->text);
 	if (fstab_link_tag(source, &m->text))
-		return match_format(m, "%s", strbuf_str(&m->text));
+		return arena_printf(m->arena, "%s", strbuf_str(&m->text));
 	for (size_t i = 0; i < FSTAB_TAGS; ++i) {
 		const char *tag = fstab_tags[i].tag;
 		size_t n = strlen(tag), len = strlen(source);
@@ -64,8 +64,8 @@ static const char *source_tag(struct matcher *m, const char *source)
 			continue;
 		bool quoted = len >= n + 2 && (source[n] == '"' || source[n] == '\'')
 		    && source[len - 1] == source[n];
-		return quoted ? match_format(m, "%s%.*s", tag, (int)(len - n - 2), source + n + 1)
-		       : source;
+		return !quoted ? source : arena_printf(m->arena, "%s%.*s", tag, (int)(len - n - 2),
+		                                       source + n + 1);
 	}
 	return NULL;
 }
@@ -77,7 +77,7 @@ static void find_device(struct matcher *m, const struct fstab_line *line,
 	const struct fstab_facts *facts = &m->in->in->facts;
 	*device = (struct fstab_device){0};
 	if (line->mount || line->swap)
-		m->failed |= fstab_device_of(facts, line->mount, line->swap, device) != 0;
+		fstab_device_of(facts, line->mount, line->swap, m->arena, device);
 }
 
 /** Whether a tag belongs to a device: 1, 0; -1: unknown. */
@@ -117,8 +117,8 @@ static bool is_single(const struct mount *mount)
 static const struct mount *shown_by(struct matcher *m, const char *path,
                                     const struct planned *mount, const char **whole)
 {
-	const char *key = match_normal(m, path), *rest = key;
-	/* If a bind covers its source, the mount below it is unknown. */
+	const char *key = fstab_normal(m->arena, path), *rest = key;
+	/* Of a bind onto its source, the former mount is not known. */
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
 	struct pathmap_at at = pathmap_of(key ? key : "");
@@ -132,7 +132,7 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 		return NULL;
 	const struct mount *found = in->line->mount;
 	const char *root = found->root && strcmp(found->root, "/") != 0 ? found->root : "";
-	*whole = match_format(m, "%s%s", root, strcmp(rest, "/") == 0 ? "" : rest);
+	*whole = arena_printf(m->arena, "%s%s", root, strcmp(rest, "/") == 0 ? "" : rest);
 	*whole = **whole ? *whole : "/";
 	return found;
 }
@@ -140,11 +140,11 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 /** Add the hashes of a path and of the directories above it, each starting from a given hash. */
 static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 {
-	for (size_t at = 0, n = strlen(path); at < n && !m->failed;) {
+	for (size_t at = 0, n = strlen(path); at < n && !m->arena->failed;) {
 		size_t more = 1 + strcspn(path + at + 1, "/");
 		hash = map64_bytes(hash, path + at, more);
 		at += more;
-		m->failed |= map64_put(&m->shown, hash, 0) == MAP64_NONE;
+		map64_put(&m->shown, hash, 0);
 	}
 }
 
@@ -172,7 +172,7 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
                           struct fstab_bound *bound)
 {
 	const struct mount *actual = mount->line->mount;
-	const char *path = match_normal(m, source), *whole;
+	const char *path = fstab_normal(m->arena, source), *whole;
 	if (!path)
 		return 0;
 	if (mount->line->beneath && strcmp(path, mount->key) == 0) {
@@ -191,11 +191,9 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 		if (followed)
 			return 0;
 		/* The names differ, but a component may be a link. */
-		struct strbuf real = {0};
+		struct strbuf real = {.arena = m->arena};
 		int led = match_follow(m, source, &real);
-		const char *there = led > 0 ? match_normal(m, strbuf_str(&real)) : NULL;
-		m->failed |= real.failed;
-		strbuf_destroy(&real);
+		const char *there = led > 0 ? fstab_normal(m->arena, strbuf_str(&real)) : NULL;
 		if (!there || strcmp(there, path) == 0)
 			return led >= 0 || is_linkless(m, path, in, whole) ? 0 : -1;
 		path = there;
@@ -376,7 +374,7 @@ bool match_same_name(const struct candidate *entry, const struct planned *mount)
 static void index_devices(struct matcher *m)
 {
 	m->has_devices = true;
-	for (uint32_t i = 0; i < m->nmounts && !m->failed; ++i) {
+	for (uint32_t i = 0; i < m->nmounts && !m->arena->failed; ++i) {
 		const struct fstab_line *line = m->mounts[i].line;
 		if (line->fate != FSTAB_LINE || !line->mount || strcmp(line->fstype, "none") == 0)
 			continue;
@@ -394,7 +392,7 @@ static void index_devices(struct matcher *m)
 			const char *value = names[k][1] ? names[k][1] : "";
 			uint64_t hash = map64_bytes(map64_text(names[k][0]), value, strlen(value));
 			if (*value)
-				m->failed |= map64_put(&m->devices, hash, i) == MAP64_NONE;
+				map64_put(&m->devices, hash, i);
 		}
 	}
 }

@@ -173,7 +173,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	strbuf_reset(&mk->scratch);
 	bool user = fstab_user(m, decision->target, decision->kept, &mk->scratch);
 	if (user)
-		decision->owner = plan_format(mk, "user:%s", strbuf_str(&mk->scratch));
+		decision->owner = arena_printf(mk->arena, "user:%s", strbuf_str(&mk->scratch));
 	bool lazy = !user && is_of_systemd(trigger);
 	int unit = lazy ? fstab_answer(&in->facts, FSTAB_UNIT, decision->target) : -1;
 	decision->automount = unit == FSTAB_AUTOMOUNT;
@@ -202,8 +202,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	} else if (node->states & 1u << MT_HIDDEN && !decision->visible) {
 		uint32_t by = node->covered_by;
 		const char *over = by != MT_NONE ? in->d->targets[by] : NULL;
-		refuse(decision, plan_format(mk, "hidden: %s is mounted over it",
-		                             over ? over : "another"));
+		refuse(decision, arena_printf(mk->arena, "hidden: %s is mounted over it",
+		                              over ? over : "another"));
 	} else if (!decision->visible) {
 		refuse(decision, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
@@ -278,31 +278,31 @@ static void index_primary(struct maker *mk, uint32_t i)
 	        && !plan_is_ro_view(plan_mount(mk, later))))
 		return;
 	map64_remove(&mk->primary, mount_dev(m));
-	mk->failed |= map64_put(&mk->primary, mount_dev(m), i) == MAP64_NONE;
+	map64_put(&mk->primary, mount_dev(m), i);
 }
 
 /** Make the indexes after all nodes are classified by themselves. */
 static void make_indexes(struct maker *mk)
 {
-	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->failed;) {
+	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->arena->failed;) {
 		uint32_t i = mk->tree->order[at];
 		struct decision *decision = &mk->decisions[i];
 		const struct mount *m = plan_mount(mk, i);
 		if (!decision->target)
 			continue;
 		if (decision->visible) {
-			mk->failed |= pathmap_add(&mk->by_name, decision->target, i) != 0;
+			pathmap_add(&mk->by_name, decision->target, i);
 			uint64_t hash = map64_bytes(fstab_device_hash(m), plan_root(m),
 			                            strlen(plan_root(m)));
 			decision->next_root = map64_remove(&mk->by_root, hash);
-			mk->failed |= map64_put(&mk->by_root, hash, i) == MAP64_NONE;
+			map64_put(&mk->by_root, hash, i);
 			index_primary(mk, i);
 		} else if (!decision->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(plan_type(m), "rootfs") != 0) {
-			/* It may contain files that were visible before it was hidden. */
-			mk->failed |= pathmap_add(&mk->by_hidden, decision->target, i) != 0;
+			/* It may contain files that were once visible below its mount point. */
+			pathmap_add(&mk->by_hidden, decision->target, i);
 			map64_remove(&mk->hidden, mount_dev(m));
-			mk->failed |= map64_put(&mk->hidden, mount_dev(m), i) == MAP64_NONE;
+			map64_put(&mk->hidden, mount_dev(m), i);
 		}
 	}
 }
@@ -344,6 +344,6 @@ void plan_classify(struct maker *mk)
 	for (uint32_t at = 0; at < tree->count; ++at)
 		classify_alone(mk, tree->order[at]);
 	make_indexes(mk);
-	for (uint32_t at = 0; at < tree->count && !mk->failed; ++at)
+	for (uint32_t at = 0; at < tree->count && !mk->arena->failed; ++at)
 		classify_among(mk, tree->order[at]);
 }

@@ -9,28 +9,7 @@
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-const char *plan_format(struct maker *mk, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *text = arena_vprintf(&mk->plan->arena, format, args);
-	va_end(args);
-	mk->failed |= !text;
-	return text;
-}
-
-enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	line->why = arena_vprintf(&mk->plan->arena, format, args);
-	va_end(args);
-	mk->failed |= !line->why;
-	return REFUSED;
-}
 
 const char *plan_path(const struct fstab_input *in, const char *name)
 {
@@ -160,8 +139,8 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 	enum state state = plan_available(mk, parent);
 	const char *above = mk->decisions[parent].target;
 	if (state == REFUSED || state == OWN)
-		line->why = plan_format(mk, "it is mounted on %s, which %s", above ? above : "?",
-		                        plan_lack(state));
+		line->why = arena_printf(mk->arena, "it is mounted on %s, which %s",
+		                         above ? above : "?", plan_lack(state));
 	return state;
 }
 
@@ -182,8 +161,8 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 		return state == WAITING ? WAITING : REFUSED;
 	rest += strspn(rest, "/");
 	const char *source = !*rest ? above
-	                     : plan_format(mk, "%s/%s", strcmp(above, "/") == 0 ? "" : above, rest);
-	if (!source)
+	                     : arena_printf(mk->arena, "%s/%s", above[1] ? above : "", rest);
+	if (mk->arena->failed)
 		return REFUSED;
 	uint32_t found = plan_holder(mk, source);
 	bool onto_itself = found == i && strcmp(source, mk->decisions[i].target) == 0
@@ -192,13 +171,15 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 	if (!covered && state == WAITING)
 		return WAITING;
 	const char *why = covered
-		? plan_format(mk, "is covered by the mount on %s", mk->decisions[found].target)
-		: state != LINE ? plan_format(mk, "lies on %s, which %s", above, plan_lack(state))
+		? arena_printf(mk->arena, "is covered by the mount on %s",
+		               mk->decisions[found].target)
+		: state != LINE
+		? arena_printf(mk->arena, "lies on %s, which %s", above, plan_lack(state))
 		: *rest && plan_is_volatile(mk, candidate)
 		? "is in memory and does not survive a reboot" : NULL;
 	if (why) {
 		line->why = line->why ? line->why
-		                      : plan_format(mk, "its source %s %s", source, why);
+		                      : arena_printf(mk->arena, "its source %s %s", source, why);
 		return REFUSED;
 	}
 	line->source = source;
@@ -235,10 +216,10 @@ enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *lin
 	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
 	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
 	    && word_below(root, plan_root(plan_mount(mk, hidden))))
-		line->why = plan_format(mk, "its source, %s of %s, is hidden: it lies on a mount "
-		                        "on %s that another covers", root,
-		                        m->source ? m->source : "none",
-		                        mk->decisions[hidden].target);
+		line->why = arena_printf(mk->arena, "its source, %s of %s, is hidden: it lies on "
+		                         "a mount on %s that another covers", root,
+		                         m->source ? m->source : "none",
+		                         mk->decisions[hidden].target);
 	return waiting ? WAITING : REFUSED;
 }
 
@@ -251,6 +232,6 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i)
 	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
 	    || !plan_is_ro_view(plan_mount(mk, whole)))
 		return NULL;
-	return plan_format(mk, "it is writable, but the line of %s makes its file system read-only",
-	                   mk->decisions[whole].target);
+	return arena_printf(mk->arena, "it is writable, but the line of %s makes its file system "
+	                    "read-only", mk->decisions[whole].target);
 }

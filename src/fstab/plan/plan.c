@@ -23,8 +23,6 @@
 #include "mountopts/request.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /** Maximum number of passes; mounts still undecided depend on themselves. */
@@ -70,24 +68,23 @@ static enum state choose_options(struct maker *mk, const struct mount *mount,
                                  const struct mount *bound, const char *first,
                                  const struct strbuf *more, struct fstab_line *line)
 {
-	struct strbuf out = {0}, why = {0}, warning = {0};
+	struct strbuf out = {.arena = mk->arena}, why = out, warning = out;
 	const struct opt_request request = {
 		.mount = mount, .bound = bound, .root = mk->in->root, .first = first,
 		.minimal = mk->in->options == FSTAB_MINIMAL, .more = more->len ? more->data : NULL,
 	};
 	int rc = opt_request(&request, &out, &why, &warning);
-	if (rc == 0)
-		line->options = plan_format(mk, "%s", out.len ? strbuf_str(&out) : "defaults");
+	if (rc < 0)
+		arena_fail(mk->arena);
 	else if (rc > 0)
-		line->why = plan_format(mk, "%s", strbuf_str(&why));
+		line->why = strbuf_str(&why);
+	else
+		line->options = out.len ? strbuf_str(&out) : "defaults";
 	if (warning.len)
-		line->warning = plan_format(mk, "%s%s%s", line->warning ? line->warning : "",
-		                            line->warning ? "; " : "", strbuf_str(&warning));
-	mk->failed |= rc < 0 || out.failed;
-	strbuf_destroy(&out);
-	strbuf_destroy(&why);
-	strbuf_destroy(&warning);
-	return rc == 0 && !mk->failed ? LINE : REFUSED;
+		line->warning = !line->warning ? strbuf_str(&warning)
+		                : arena_printf(mk->arena, "%s; %s", line->warning,
+		                               strbuf_str(&warning));
+	return rc == 0 ? LINE : REFUSED;
 }
 
 /** Check the layers of an overlay, all of which are needed.
@@ -97,12 +94,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 {
 	struct opt_dir *dirs;
 	enum state state = LINE;
-	size_t n;
-	if (opt_layers(plan_mount(mk, i)->fs_opts, opt_next_shown, &mk->plan->arena, &dirs, &n)
-	    != 0) {
-		mk->failed = true;
-		return state;
-	}
+	size_t n = opt_layers(plan_mount(mk, i)->fs_opts, opt_next_shown, mk->arena, &dirs);
 	for (size_t k = 0; k < n && (state == LINE || state == WAITING); ++k) {
 		const char *path = plan_path(mk->in, dirs[k].path);
 		uint32_t node;
@@ -144,8 +136,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	if (!path)
 		return LINE;
 	if (loop->partition) {
-		line->warning = plan_format(mk, "it is a partition of the image %s, which must be "
-		                            "attached first: losetup -P", path);
+		line->warning = arena_printf(mk->arena, "it is a partition of the image %s, which "
+		                             "must be attached first: losetup -P", path);
 		return LINE;
 	}
 	size_t n = strlen(path), tail = sizeof(deleted) - 1;
@@ -156,12 +148,12 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 		return state;
 	line->source = path;
 	line->note = device->tags && device->tags->uuid
-	             ? plan_format(mk, "UUID=%s", device->tags->uuid) : NULL;
-	const char *offset = loop->offset ? plan_format(mk, ",offset=%llu",
-	                                                (unsigned long long)loop->offset) : "";
-	const char *limit = loop->limit ? plan_format(mk, ",sizelimit=%llu",
-	                                              (unsigned long long)loop->limit) : "";
-	*first = offset && limit ? plan_format(mk, "loop%s%s", offset, limit) : NULL;
+	             ? arena_printf(mk->arena, "UUID=%s", device->tags->uuid) : NULL;
+	const char *offset = loop->offset ? arena_printf(mk->arena, ",offset=%llu",
+	                                                 (unsigned long long)loop->offset) : "";
+	const char *limit = loop->limit ? arena_printf(mk->arena, ",sizelimit=%llu",
+	                                               (unsigned long long)loop->limit) : "";
+	*first = arena_printf(mk->arena, "loop%s%s", offset, limit);
 	return LINE;
 }
 
@@ -171,10 +163,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 {
 	const struct mount *m = plan_mount(mk, i);
 	const struct fstab_facts *facts = &mk->in->facts;
-	if (fstab_device_of(facts, m, NULL, device) != 0) {
-		mk->failed = true;
-		return REFUSED;
-	}
+	fstab_device_of(facts, m, NULL, mk->arena, device);
 	enum state state = name_image(mk, i, device, line, first);
 	if (state == LINE && !line->source) {
 		state = source_of_device(mk, device, m->source, line);
@@ -188,9 +177,9 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 			                   "known");
 		line->fstype = device->tags->type;
 	}
-	/* ROOT may lack the fsck helper, or the helper may do nothing. */
-	const char *fsck = plan_format(mk, "fsck.%s", line->fstype);
-	if (fsck && !*first && fstype_flags(line->fstype) & FST_FSCK
+	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
+	const char *fsck = arena_printf(mk->arena, "fsck.%s", line->fstype);
+	if (!*first && fstype_flags(line->fstype) & FST_FSCK
 	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
 		line->passno = strcmp(line->target, "/") == 0 ? 1 : 2;
 	return LINE;
@@ -249,9 +238,10 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 		if (!line->why)
 			line->why = state == WAITING
 				? "its source is visible only in mounts that have no line"
-				: plan_format(mk, "its source, %s of %s, is visible nowhere %s",
-				              plan_root(m), m->source ? m->source : "none",
-				              mk->in->root[1] ? "below ROOT" : "else");
+				: arena_printf(mk->arena, "its source, %s of %s, is visible "
+				               "nowhere %s", plan_root(m),
+				               m->source ? m->source : "none",
+				               mk->in->root[1] ? "below ROOT" : "else");
 		return REFUSED;
 	}
 	line->why = plan_bind_fault(mk, i);
@@ -266,7 +256,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 static bool is_named(struct maker *mk, const char *target)
 {
 	for (size_t k = 0; k < mk->in->nadd; ++k) {
-		const char *name = fstab_normal(&mk->plan->arena, mk->in->add[k]);
+		const char *name = fstab_normal(mk->arena, mk->in->add[k]);
 		if (name && strcmp(name, target) == 0)
 			return true;
 	}
@@ -280,7 +270,7 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	struct decision *decision = &mk->decisions[i];
 	struct fstab_line line = {.mount = plan_mount(mk, i), .target = decision->target,
 	                          .owner = decision->owner};
-	struct strbuf more = {0};
+	struct strbuf more = {.arena = mk->arena};
 	enum state state = plan_needs_parent(mk, i, &line);
 	if (state == LINE)
 		state = decision->bind ? make_bind(mk, i, last, &more, &line)
@@ -296,17 +286,15 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	decision->unnamed = line.unnamed;
 	if (state == LINE)
 		add_line(mk, FSTAB_LINE, &line);
-	mk->failed |= more.failed;
-	strbuf_destroy(&more);
 }
 
 static void decide_all(struct maker *mk)
 {
 	bool last = false, waiting = true;
-	for (unsigned pass = 0; waiting && !mk->failed; ++pass) {
+	for (unsigned pass = 0; waiting && !mk->arena->failed; ++pass) {
 		bool decided = false;
 		waiting = false;
-		for (uint32_t at = 0; at < mk->tree->count && !mk->failed; ++at) {
+		for (uint32_t at = 0; at < mk->tree->count && !mk->arena->failed; ++at) {
 			uint32_t i = mk->tree->order[at];
 			if (mk->decisions[i].state != WAITING)
 				continue;
@@ -370,17 +358,15 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 		           != LINE) {
 			fate = FSTAB_COMMENT;
 		}
-	} else if (fstab_device_of(&in->facts, NULL, swap->name, &device) != 0) {
-		mk->failed = true;
-		return;
-	} else if (source_of_device(mk, &device, swap->name, &line) != LINE) {
-		line.source = swap->name;
-		line.unnamed = true;
-		fate = FSTAB_COMMENT;
+	} else {
+		fstab_device_of(&in->facts, NULL, swap->name, mk->arena, &device);
+		line.unnamed = source_of_device(mk, &device, swap->name, &line) != LINE;
+		line.source = line.unnamed ? swap->name : line.source;
+		fate = line.unnamed ? FSTAB_COMMENT : fate;
 	}
 	line.options = device.remote ? "defaults,_netdev" : "defaults";
 	if (swap->priority >= 0)
-		line.options = plan_format(mk, "%s,pri=%d", line.options, swap->priority);
+		line.options = arena_printf(mk->arena, "%s,pri=%d", line.options, swap->priority);
 	add_line(mk, fate, &line);
 }
 
@@ -388,76 +374,62 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;
-	struct fstab_entry *entries = calloc(plan->count + 1, sizeof(*entries));
-	const struct fstab_entry **lines = calloc(plan->count + 1, sizeof(*lines));
 	struct arena arena = {0};
-	struct order order = {0};
-	mk->failed |= !entries || !lines;
-	for (size_t i = 0; i < plan->count && !mk->failed; ++i) {
-		mk->failed |= fstab_line_entry(&plan->lines[i], &arena, &entries[i]) != 0;
+	struct order order;
+	struct fstab_entry *entries = arena_new(&arena, plan->count, sizeof(*entries));
+	const struct fstab_entry **lines = arena_new(&arena, plan->count, sizeof(*lines));
+	for (size_t i = 0; i < plan->count && !arena.failed; ++i) {
+		fstab_line_entry(&plan->lines[i], &arena, &entries[i]);
 		lines[i] = &entries[i];
 	}
-	mk->failed = mk->failed || order_make(lines, (uint32_t)plan->count, &order) != 0;
-	for (size_t i = 0; i < plan->count && !mk->failed; ++i) {
+	order_make(lines, (uint32_t)plan->count, &arena, &order);
+	for (size_t i = 0; i < plan->count && !arena.failed; ++i) {
 		if (order.flags[i] & ORDER_LACKS_NETDEV)
-			plan->lines[i].options = plan_format(mk, "%s,_netdev", lines[i]->options);
+			plan->lines[i].options = arena_printf(mk->arena, "%s,_netdev",
+			                                      lines[i]->options);
 	}
-	order_destroy(&order);
+	mk->arena->failed |= arena.failed;
 	arena_destroy(&arena);
-	free(lines);
-	free(entries);
 }
 
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 {
 	const struct mtree *tree = &in->d->tree;
-	*plan = (struct fstab_plan){
-		.lines = calloc(tree->count + in->nswaps + 1, sizeof(*plan->lines))};
+	struct arena *arena = &plan->arena;
+	*plan = (struct fstab_plan){0};
+	plan->lines = arena_new(arena, tree->count + in->nswaps, sizeof(*plan->lines));
 	struct maker mk = {
-		.in = in, .plan = plan, .tree = tree,
-		.decisions = calloc(tree->count + 1, sizeof(struct decision)),
+		.in = in, .plan = plan, .tree = tree, .arena = arena,
+		.decisions = arena_new(arena, tree->count, sizeof(*mk.decisions)),
+		.by_name.newest.arena = arena, .by_hidden.newest.arena = arena,
+		.hidden.arena = arena, .by_root.arena = arena, .primary.arena = arena,
+		.scratch.arena = arena, .text.arena = arena,
 	};
-	mk.failed = !mk.decisions || !plan->lines;
-	if (!mk.failed)
-		plan_classify(&mk);
-	if (!mk.failed) {
-		decide_all(&mk);
-		add_netdev(&mk);
-		for (size_t i = 0; i < in->nswaps && !mk.failed; ++i)
-			add_swap(&mk, &in->swaps[i]);
-		add_others(&mk);
-	}
-	bool failed = mk.failed || plan->arena.failed || mk.text.failed || mk.path.failed
-	              || mk.scratch.failed;
-	assert(failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT] + plan->of[FSTAB_OWN]
-	                 == plan->count);
+	if (arena->failed)
+		return arena_check(arena);
+	plan_classify(&mk);
+	decide_all(&mk);
+	add_netdev(&mk);
+	for (size_t i = 0; i < in->nswaps && !arena->failed; ++i)
+		add_swap(&mk, &in->swaps[i]);
+	add_others(&mk);
+	assert(arena->failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT]
+	                        + plan->of[FSTAB_OWN] == plan->count);
 	assert(plan->count <= tree->count + in->nswaps);
-	strbuf_destroy(&mk.text);
-	strbuf_destroy(&mk.path);
-	strbuf_destroy(&mk.scratch);
-	pathmap_destroy(&mk.by_name);
-	pathmap_destroy(&mk.by_hidden);
-	map64_destroy(&mk.hidden);
-	map64_destroy(&mk.by_root);
-	map64_destroy(&mk.primary);
-	free(mk.decisions);
-	if (failed)
-		errno = ENOMEM;
-	return failed ? -1 : 0;
+	return arena_check(arena);
 }
 
-int fstab_line_entry(const struct fstab_line *line, struct arena *arena, struct fstab_entry *entry)
+void fstab_line_entry(const struct fstab_line *line, struct arena *arena,
+                      struct fstab_entry *entry)
 {
 	*entry = (struct fstab_entry){
 		.source = line->source, .target = line->target ? line->target : "none",
 		.fstype = line->fstype, .options = line->options, .passno = line->passno,
 	};
-	return fstab_entry_complete(entry, arena);
+	fstab_entry_complete(entry, arena);
 }
 
 void fstab_plan_destroy(struct fstab_plan *plan)
 {
-	free(plan->lines);
-	plan->lines = NULL;
 	arena_destroy(&plan->arena);
 }

@@ -51,8 +51,8 @@ struct maker {
 	struct map64 primary;    /* device -> the first node of its root directory; a read-only
 	                            view only if there is no writable one */
 	const struct mount *layers;  /* the root, if it is an overlay; or NULL */
-	struct strbuf path, scratch, text;
-	bool failed;             /* ENOMEM */
+	struct strbuf scratch, text;
+	struct arena *arena;     /* of the plan, and of all of this */
 };
 
 /** The mount of a node. */
@@ -74,13 +74,9 @@ static inline const char *plan_root(const struct mount *mount)
 
 /* needs.c */
 
-/** A formatted string in the arena; NULL on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-const char *plan_format(struct maker *mk, const char *format, ...);
-
 /** Record the reason why there is no line.  @return REFUSED. */
-__attribute__((format(printf, 3, 4)))
-enum state plan_refuse(struct maker *mk, struct fstab_line *line, const char *format, ...);
+#define plan_refuse(mk, line, ...) \
+	((line)->why = arena_printf((mk)->arena, __VA_ARGS__), REFUSED)
 
 /** Convert a path of the discovery to a path from ROOT; NULL: not below ROOT. */
 const char *plan_path(const struct fstab_input *in, const char *name);

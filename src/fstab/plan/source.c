@@ -65,14 +65,15 @@ static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, e
 	if (!tag.value || !*tag.value) {
 		bool reason = tags->known == DEVMAP_UNSAFE && tags->reason;
 		const char *why = reason ? tags->reason : unknown[tags->known];
-		return plan_format(mk, "it has no %s%s%s", tag.name, why ? ": " : "",
-		                   why ? why : "");
+		return arena_printf(mk->arena, "it has no %s%s%s", tag.name, why ? ": " : "",
+		                    why ? why : "");
 	}
 	if (*tag.value == '"' || *tag.value == '\'')
-		return plan_format(mk, "its %s begins with a quotation mark", tag.name);
-	const char *named = plan_format(mk, "%s=%s", tag.name, tag.value);
-	int count = named && facts->devices ? facts->devices(facts->arg, named, NULL) : 0;
-	return count > 1 ? plan_format(mk, "%s is shared by %d devices", named, count) : NULL;
+		return arena_printf(mk->arena, "its %s begins with a quotation mark", tag.name);
+	const char *named = arena_printf(mk->arena, "%s=%s", tag.name, tag.value);
+	int count = facts->devices ? facts->devices(facts->arg, named, NULL) : 0;
+	return count > 1 ? arena_printf(mk->arena, "%s is shared by %d devices", named, count)
+	                 : NULL;
 }
 
 /** Why a name in /dev may refer to another device, or none, after the next boot; NULL: no reason
@@ -95,14 +96,14 @@ static const char *other_names(struct maker *mk, const struct devmap_tags *tags,
 	const char *name = id != FSTAB_PATH && path ? path : "";
 	const char *label = id != FSTAB_LABEL && tags->label ? tags->label : "";
 	const char *uuid = id != FSTAB_UUID && tags->uuid ? tags->uuid : "";
-	strbuf_reset(&mk->text);
+	struct strbuf names = {.arena = mk->arena};
 	if (*name)
-		strbuf_printf(&mk->text, " %s", name);
+		strbuf_printf(&names, " %s", name);
 	if (*uuid)
-		strbuf_printf(&mk->text, " UUID=%s", uuid);
+		strbuf_printf(&names, " UUID=%s", uuid);
 	if (*label)
-		strbuf_printf(&mk->text, " LABEL=%s", label);
-	return mk->text.len ? plan_format(mk, "%s", strbuf_str(&mk->text) + 1) : NULL;
+		strbuf_printf(&names, " LABEL=%s", label);
+	return names.len ? strbuf_str(&names) + 1 : NULL;
 }
 
 enum state source_of_device(struct maker *mk, const struct fstab_device *device,
@@ -128,8 +129,8 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 		id = FSTAB_UUID;
 		fault = tag_fault(mk, tags, id);
 		if (fault && !tag_fault(mk, tags, FSTAB_PARTUUID)) {
-			line->warning = plan_format(mk, "%s: its partition is named instead",
-			                            fault);
+			line->warning = arena_printf(
+				mk->arena, "%s: its partition is named instead", fault);
 			id = FSTAB_PARTUUID;
 			fault = NULL;
 		}
@@ -143,9 +144,9 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	if (fault)
 		return plan_refuse(mk, line, "%s; --id=path would name it %s", fault, path);
 	struct tag tag = tag_of(tags, id);
-	line->source = tag.value ? plan_format(mk, "%s=%s", tag.name, tag.value) : path;
+	line->source = tag.value ? arena_printf(mk->arena, "%s=%s", tag.name, tag.value) : path;
 	line->note = other_names(mk, tags, path, id);
-	return mk->failed ? REFUSED : LINE;
+	return LINE;
 }
 
 bool fstab_is_tag(const char *source)
@@ -167,7 +168,8 @@ const char *source_type_fault(struct maker *mk, const struct mount *mount)
 	bool sshfs = strcmp(fstype, "fuse.sshfs") == 0 && mount->source
 	             && strchr(mount->source, ':');
 	return strncmp(fstype, "fuse.", 5) == 0 && !sshfs
-	       ? plan_format(mk, "only its server knows what %s is mounted from", fstype) : NULL;
+	       ? arena_printf(mk->arena, "only its server knows what %s is mounted from", fstype)
+	       : NULL;
 }
 
 enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line)
