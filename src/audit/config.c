@@ -11,16 +11,12 @@
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
-#include "base/array.h"
 #include "base/escape.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/target.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -35,44 +31,19 @@ struct parser {
 	const char *copy;        /* a copy of the line, split into words */
 	char *words[WORDS_MAX];
 	size_t nwords;
-	bool failed;             /* ENOMEM */
+	struct arena *arena;     /* of the configuration */
 };
 
 void audit_config_destroy(struct audit_config *config)
 {
-	free(config->rows);
-	free(config->silenced);
 	arena_destroy(&config->arena);
 	*config = (struct audit_config){0};
 }
 
-/** Allocate memory with the lifetime of the configuration. */
-static void *room(struct parser *p, size_t size)
-{
-	void *memory = arena_alloc(&p->config->arena, size ? size : 1);
-	p->failed |= !memory;
-	return memory;
-}
-
-static char *copy(struct parser *p, const char *bytes, size_t n)
-{
-	char *text = arena_strndup(&p->config->arena, bytes, n);
-	p->failed |= !text;
-	return text;
-}
-
-/** The position of the line for messages: "FILE:LINE". */
+/** The line as messages name it: "FILE:LINE". */
 static const char *place_of(struct parser *p)
 {
-	char number[16];
-	size_t n = strlen(p->file);
-	int digits = snprintf(number, sizeof(number), ":%" PRIu32, p->line);
-	char *place = room(p, n + sizeof(number));
-	if (!place)
-		return "";
-	memcpy(place, p->file, n);
-	memcpy(place + n, number, (size_t)digits + 1);
-	return place;
+	return arena_printf(p->arena, "%s:%" PRIu32, p->file, p->line);
 }
 
 /** Record a problem with the line.  @return false. */
@@ -82,12 +53,13 @@ static bool wrong(struct parser *p, const char *format, ...)
 	struct audit_config *config = p->config;
 	if (config->nproblems++ >= AUDIT_PROBLEMS_MAX)
 		return false;
+	struct strbuf why = {.arena = p->arena};
 	va_list args;
 	va_start(args, format);
-	const char *why = arena_vprintf(&config->arena, format, args);
+	strbuf_vprintf(&why, format, args);
 	va_end(args);
-	config->problems[config->nproblems - 1] = (struct audit_problem){place_of(p), why};
-	p->failed |= !why;
+	config->problems[config->nproblems - 1] =
+		(struct audit_problem){place_of(p), strbuf_str(&why)};
 	return false;
 }
 
@@ -95,7 +67,7 @@ static bool wrong(struct parser *p, const char *format, ...)
     blanks. */
 static const char *quoted(struct parser *p, const char *word)
 {
-	struct strbuf plain = {0}, out = {0};
+	struct strbuf plain = {.arena = p->arena}, out = plain;
 	if (!word || p->config->nproblems >= AUDIT_PROBLEMS_MAX)
 		return "";   /* the message is not kept */
 	strbuf_add(&plain, p->at, p->n);
@@ -107,24 +79,16 @@ static const char *quoted(struct parser *p, const char *word)
 	bool secret = strcmp(strbuf_str(&plain), strbuf_str(&out)) != 0;
 	strbuf_reset(&out);
 	mask_word(word, &out);
-	const char *text = secret ? "***" : copy(p, strbuf_str(&out), out.len);
-	p->failed |= plain.failed || out.failed;
-	strbuf_destroy(&plain);
-	strbuf_destroy(&out);
-	return text ? text : "";
+	return secret ? "***" : strbuf_str(&out);
 }
 
 /** Copy a word and decode \ooo.  @return NULL after a problem. */
-static char *decode(struct parser *p, const char *word)
+static const char *decode(struct parser *p, const char *word)
 {
-	size_t n = strlen(word);
-	char *text = copy(p, word, n);
-	if (!text)
-		return NULL;
-	size_t len = unescape_octal(text, text, n);
-	text[len] = '\0';
-	if (strlen(text) == len)
-		return text;
+	struct strbuf text = {.arena = p->arena};
+	unescape_octal_add(&text, word, strlen(word));
+	if (strlen(strbuf_str(&text)) == text.len)
+		return strbuf_str(&text);
 	wrong(p, "\"%s\" contains a NUL byte", quoted(p, word));
 	return NULL;
 }
@@ -133,29 +97,31 @@ static char *decode(struct parser *p, const char *word)
 static struct audit_glob *make_glob(struct parser *p, const char *word)
 {
 	struct pattern_error error;
-	size_t sets = 0, len = 0;
+	size_t sets = 0;
 	if (!*word)
 		wrong(p, "an empty pattern; write one, as /srv/*");
 	const char *plain = *word ? decode(p, word) : NULL;
 	if (!plain)
 		return NULL;
-	char *text = room(p, 2 * strlen(plain) + 1);
-	for (const char *at = plain; text && *at; ++at) {
+	struct strbuf text = {.arena = p->arena};
+	for (const char *at = plain; *at; ++at) {
 		if (*at == '\\')
-			text[len++] = '\\';   /* escape it, so that it is not special */
-		text[len++] = *at;
+			strbuf_putc(&text, '\\');   /* a byte like any other */
+		strbuf_putc(&text, *at);
 		sets += *at == '[';
 	}
-	struct audit_glob *glob = room(p, sizeof(*glob));
+	struct audit_glob *glob = arena_new(p->arena, 1, sizeof(*glob));
 	struct glob_pool pool = {
-		.bytes = room(p, len + 1), .tokens = room(p, len * sizeof(*pool.tokens)),
-		.sets = room(p, sets * sizeof(*pool.sets)),
-		.ranges = room(p, len * sizeof(*pool.ranges)),
+		.bytes = arena_new(p->arena, text.len + 1, 1),
+		.tokens = arena_new(p->arena, text.len, sizeof(*pool.tokens)),
+		.sets = arena_new(p->arena, sets, sizeof(*pool.sets)),
+		.ranges = arena_new(p->arena, text.len, sizeof(*pool.ranges)),
 	};
-	if (p->failed)
+	if (p->arena->failed)
 		return NULL;
 	*glob = (struct audit_glob){.pool = pool};
-	if (glob_compile(&glob->pool, text, 0, len, 0, &glob->glob, &error) != 0) {
+	if (glob_compile(&glob->pool, strbuf_str(&text), 0, text.len, 0, &glob->glob, &error)
+	    != 0) {
 		wrong(p, "invalid pattern \"%s\": %s", quoted(p, word), error.why);
 		return NULL;
 	}
@@ -262,9 +228,8 @@ static bool parse_path(struct parser *p, struct audit_row *row, const char *word
 			return wrong(p, "\"%s\" has . or .. in it; write the mount point without",
 			             quoted(p, word));
 	}
-	row->path = fstab_normal(&p->config->arena, path);
-	p->failed |= !row->path;
-	return row->path;
+	row->path = fstab_normal(p->arena, path);
+	return true;
 }
 
 static bool parse_require(struct parser *p, struct audit_row *row)
@@ -284,7 +249,7 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 	size_t len;
 	if (*list == ',' || list[strlen(list) - 1] == ',' || strstr(list, ",,"))
 		return wrong(p, "an empty option: remove the comma");
-	row->nopts = opts_read(list, opt_next_shown, &p->config->arena, &row->opts);
+	row->nopts = opts_read(list, opt_next_shown, p->arena, &row->opts);
 	for (uint32_t i = 0; i < row->nopts; ++i) {
 		const char *o = row->opts[i].text, *near = NULL;
 		size_t n = row->opts[i].n;
@@ -292,11 +257,11 @@ static bool parse_require(struct parser *p, struct audit_row *row)
 		if (word_in(o, n, hidden) || row->opts[i].is_x
 		    || strcmp(row->opts[i].name, "comment") == 0)
 			return wrong(p, "\"%s\" cannot be required: the kernel does not show it "
-			                "for a mount", quoted(p, copy(p, o, n)));
+			                "for a mount", quoted(p, arena_textn(p->arena, o, n)));
 		audit_nearest(flags, o, n, &best, &near, &len);
 		if (near && best > 0)
 			return wrong(p, "unknown option \"%s\"; did you mean \"%.*s\"?",
-			             quoted(p, copy(p, o, n)), (int)len, near);
+			             quoted(p, arena_textn(p->arena, o, n)), (int)len, near);
 	}
 	return true;
 }
@@ -327,7 +292,7 @@ static bool cut(struct parser *p)
 			                "a path as \\%03o",
 			             i + 1, c);
 	}
-	char *rest = copy(p, p->at, p->n);
+	char *rest = arena_strndup(p->arena, p->at, p->n);
 	p->copy = rest;
 	for (char *word; (word = strsep(&rest, " \t")) != NULL && *word != '#';) {
 		if (!*word)
@@ -344,15 +309,11 @@ static void parse_line(struct parser *p)
 	struct audit_config *config = p->config;
 	if (!cut(p))
 		return;
-	if (!ARRAY_ROOM(config->rows, config->count, &config->room)) {
-		p->failed = true;
-		return;
-	}
 	const char *verb = p->words[0], *last = p->words[p->nwords - 1];
-	struct audit_row *row = &config->rows[config->count];
-	*row = (struct audit_row){
+	struct audit_row row = {
 		.file = p->file, .line = p->line, .place = place_of(p), .until = AUDIT_FOREVER,
-		.text = copy(p, p->at + (verb - p->copy), (size_t)(last + strlen(last) - verb))};
+		.text = arena_textn(p->arena, p->at + (verb - p->copy),
+		                    (size_t)(last + strlen(last) - verb))};
 	size_t i = 0;
 	while (i < sizeof(verbs) / sizeof(*verbs) && strcmp(verb, verbs[i].word) != 0)
 		++i;
@@ -362,18 +323,17 @@ static void parse_line(struct parser *p)
 	} else if (config->count == AUDIT_ROWS_MAX) {
 		wrong(p, "more than %d statements; use patterns", AUDIT_ROWS_MAX);
 	} else {
-		row->verb = (enum audit_verb)i;
-		bool good = verbs[i].parse(p, row);
-		p->failed |= config->arena.failed;
-		config->count += good && !p->failed;
+		row.verb = (enum audit_verb)i;
+		if (verbs[i].parse(p, &row))
+			ARENA_PUSH(p->arena, config->rows, config->count, row);
 	}
 }
 
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len)
 {
-	struct parser p = {.config = config};
-	p.file = copy(&p, file, strlen(file));
-	for (size_t at = 0; at < len && !p.failed;) {
+	struct parser p = {.config = config, .arena = &config->arena};
+	p.file = arena_text(p.arena, file);
+	for (size_t at = 0; at < len && !p.arena->failed;) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
 		++p.line;
@@ -382,9 +342,7 @@ int audit_config_parse(struct audit_config *config, const char *file, const char
 		parse_line(&p);
 		at += n + 1;
 	}
-	if (p.failed)
-		errno = ENOMEM;
-	return p.failed ? -1 : 0;
+	return arena_check(p.arena);
 }
 
 /* Using the configuration. */
@@ -426,10 +384,9 @@ int audit_config_apply(struct audit_report *report, struct audit_config *config,
 			continue;
 		}
 		++report->silenced;
-		if (!ARRAY_ROOM(config->silenced, config->nsilenced, &config->silenced_room))
-			return -1;
-		config->silenced[config->nsilenced++] = (struct audit_silenced){*f, ignore};
+		ARENA_PUSH(&config->arena, config->silenced, config->nsilenced,
+		           (struct audit_silenced){*f, ignore});
 	}
 	report->count = left;
-	return 0;
+	return arena_check(&config->arena);
 }
