@@ -4,12 +4,10 @@
 
 #include "audit/audit_impl.h"
 #include "base/fstypes.h"
-#include "base/intern.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "mountopts/options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,17 +16,14 @@ struct collector {
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
 	const struct fstab_file *file;
-	struct map64 types;      /* hash of a mount point -> the plan's line, for automount
-	                            triggers and network mounts */
-	struct strbuf text;
-	bool failed;
+	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
+	                            network mount */
+	struct arena *arena;     /* of the baseline */
 };
 
 static const char *keep(struct collector *c, const char *text)
 {
-	const char *kept = arena_strndup(&c->to->arena, text ? text : "", text ? strlen(text) : 0);
-	c->failed |= !kept;
-	return kept ? kept : "";
+	return text ? arena_text(c->arena, text) : "";
 }
 
 /** Whether an option changes with every mount, or with the memory of the machine. */
@@ -45,45 +40,46 @@ static bool is_volatile(const struct audit_base_entry *entry, const struct opt *
 	           && word_in(option->text, option->nname, "size nr_inodes nr_blocks"));
 }
 
-static int compare_words(const void *a, const void *b)
+static int compare_options(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	const struct opt *x = a, *y = b;
+	int order = memcmp(x->text, y->text, x->n < y->n ? x->n : y->n);
+	return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
 /** The options of a mount and its file system, without secrets and volatile ones, each once. */
 static const char *keep_options(struct collector *c, const struct audit_base_entry *entry,
                                 const struct mount *m)
 {
-	struct intern set = {0};
+	struct strbuf all = {.arena = c->arena}, list = all;
 	struct opt *opts;
-	uint32_t number;
-	strbuf_reset(&c->text);
-	strbuf_printf(&c->text, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
+	uint32_t count = 0;
+	strbuf_printf(&all, "%s%s%s,", m->propagation & MP_SHARED ? "shared," : "",
 	              m->propagation & MP_SLAVE ? "slave," : "",
 	              m->propagation & MP_UNBINDABLE ? "unbindable" : "");
-	mask_options(m->vfs_opts ? m->vfs_opts : "", &c->text);
-	strbuf_putc(&c->text, ',');
-	mask_options(m->fs_opts ? m->fs_opts : "", &c->text);
-	uint32_t count = opts_read(strbuf_str(&c->text), opt_next_shown, &c->to->arena, &opts);
-	for (uint32_t i = 0; i < count; ++i) {
+	mask_options(m->vfs_opts ? m->vfs_opts : "", &all);
+	strbuf_putc(&all, ',');
+	mask_options(m->fs_opts ? m->fs_opts : "", &all);
+	uint32_t n = opts_read(strbuf_str(&all), opt_next_shown, c->arena, &opts);
+	for (uint32_t i = 0; i < n; ++i) {
 		if (opts[i].n > 0 && !is_volatile(entry, &opts[i]))
-			c->failed |= intern_put(&set, opts[i].text, opts[i].n, &number) != 0;
+			opts[count++] = opts[i];
 	}
-	strbuf_reset(&c->text);
-	if (set.count)
-		qsort(set.of, set.count, sizeof(*set.of), compare_words);
-	for (size_t i = 0; i < set.count; ++i)
-		opt_puts(&c->text, set.of[i]);
-	intern_destroy(&set);
-	return keep(c, strbuf_str(&c->text));
+	if (count)
+		qsort(opts, count, sizeof(*opts), compare_options);
+	for (uint32_t i = 0; i < count; ++i) {
+		if (i == 0 || compare_options(&opts[i - 1], &opts[i]) != 0)
+			opt_add(&list, opts[i].text, opts[i].n);
+	}
+	return strbuf_str(&list);
 }
 
 static const char *keep_source(struct collector *c, const char *source)
 {
-	strbuf_reset(&c->text);
+	struct strbuf masked = {.arena = c->arena};
 	if (source)
-		mask_source(source, &c->text);
-	return keep(c, strbuf_str(&c->text));
+		mask_source(source, &masked);
+	return strbuf_str(&masked);
 }
 
 /** Set the part of an entry that identifies its source across boots.
@@ -104,9 +100,7 @@ static void identify(struct collector *c, const struct fstab_device *device, con
 	if (device->loop.file || name) {
 		entry->source = keep(c, device->loop.file ? device->loop.file : name);
 	} else if (*entry->uuid) {
-		strbuf_reset(&c->text);
-		strbuf_printf(&c->text, "UUID=%s", entry->uuid);
-		entry->source = keep(c, strbuf_str(&c->text));
+		entry->source = arena_printf(c->arena, "UUID=%s", entry->uuid);
 	} else {
 		entry->source = keep_source(c, shown);
 	}
@@ -144,7 +138,6 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 	    || (m ? !line->target || is_transient(c, line) : !line->swap))
 		return;
 	struct audit_base_entry *entry = audit_baseline_add(c->to, m ? BASE_MOUNT : BASE_SWAP);
-	c->failed |= !entry;
 	if (!entry)
 		return;
 	entry->owner = keep(c, line->owner);
@@ -153,7 +146,7 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 	entry->light = (line->of && c->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {
-		fstab_device_of(c->facts, NULL, line->swap, &c->to->arena, &device);
+		fstab_device_of(c->facts, NULL, line->swap, c->arena, &device);
 		entry->fstype = "swap";
 		identify(c, &device, line->swap, entry);
 		entry->target = *entry->source ? entry->source : keep_source(c, line->swap);
@@ -162,7 +155,7 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 	bool on_device = m->dev_major != 0 || fstype_flags(m->fstype) & FST_SUBVOL
 	                 || (m->fstype && strcmp(m->fstype, "fuseblk") == 0);
 	if (on_device)
-		fstab_device_of(c->facts, m, NULL, &c->to->arena, &device);
+		fstab_device_of(c->facts, m, NULL, c->arena, &device);
 	entry->target = keep(c, line->target);
 	entry->fstype = keep(c, m->fstype);
 	/* The root of an nsfs mount is an inode number, which changes at each boot. */
@@ -174,23 +167,20 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_facts *facts,
                            const struct fstab_file *file, struct audit_baseline *baseline)
 {
-	struct collector c = {.to = baseline, .facts = facts, .plan = plan, .file = file};
-	for (uint32_t i = 0; !c.failed && i < plan->count; ++i) {
+	struct arena *arena = &baseline->arena;
+	struct collector c = {.to = baseline, .facts = facts, .plan = plan, .file = file,
+	                      .arena = arena, .types.arena = arena};
+	for (uint32_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flags = line->mount && line->target ? fstype_flags(line->mount->fstype)
 		                                             : 0;
 		if (flags & FST_AUTOFS)
 			map64_remove(&c.types, map64_text(line->target));
 		if (flags & (FST_AUTOFS | FST_NET))
-			c.failed = map64_put(&c.types, map64_text(line->target), i) == MAP64_NONE;
+			map64_put(&c.types, map64_text(line->target), i);
 	}
-	for (size_t i = 0; !c.failed && i < plan->count; ++i)
+	for (size_t i = 0; i < plan->count && !arena->failed; ++i)
 		collect_line(&c, &plan->lines[i]);
 	audit_baseline_sort(baseline);
-	c.failed |= c.text.failed || baseline->arena.failed;
-	strbuf_destroy(&c.text);
-	map64_destroy(&c.types);
-	if (c.failed)
-		errno = ENOMEM;
-	return c.failed ? -1 : 0;
+	return arena_check(arena);
 }

@@ -40,7 +40,7 @@ struct audit_base_entry {
 
 struct audit_base_list {
 	struct audit_base_entry *entries;
-	size_t count, room;
+	size_t count;
 };
 
 struct audit_baseline {
@@ -51,7 +51,7 @@ struct audit_baseline {
 	bool detailed;           /* severity and owner belong to the key of a finding */
 	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
 	struct audit_base_list findings;   /* sorted */
-	struct arena arena;      /* the strings */
+	struct arena arena;      /* the lists and strings */
 };
 
 /** The differences between a host and its baseline. */

@@ -9,7 +9,6 @@
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
-#include "base/array.h"
 #include "mountopts/edit.h"
 
 #include <stdlib.h>
@@ -23,8 +22,6 @@ void audit_baseline_init(struct audit_baseline *baseline)
 
 void audit_baseline_destroy(struct audit_baseline *baseline)
 {
-	free(baseline->mounts.entries);
-	free(baseline->findings.entries);
 	arena_destroy(&baseline->arena);
 	audit_baseline_init(baseline);
 }
@@ -34,11 +31,9 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 {
 	struct audit_base_list *list = kind == BASE_FINDING ? &baseline->findings
 	                                                    : &baseline->mounts;
-	if (!ARRAY_ROOM(list->entries, list->count, &list->room))
-		return NULL;
-	list->entries[list->count] = (struct audit_base_entry){
-		.kind = kind, .text = {"", "", "", "", "", "", ""}};
-	return &list->entries[list->count++];
+	ARENA_PUSH(&baseline->arena, list->entries, list->count, (struct audit_base_entry){
+		.kind = kind, .text = {"", "", "", "", "", "", ""}});
+	return baseline->arena.failed ? NULL : &list->entries[list->count - 1];
 }
 
 /** How many texts of two entries are compared. */
@@ -144,9 +139,9 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 /** The options that are only in the first list. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
-	struct strbuf out = {0};
+	struct strbuf out = {.arena = &c->report->arena};
 	opt_lacking(list, other, &out);
-	return audit_keep(c->report, &out);
+	return strbuf_str(&out);
 }
 
 static void check_pair(struct compare *c, const struct audit_base_entry *old,
@@ -202,7 +197,7 @@ unsigned audit_baseline_owner(const char *owner)
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
                            struct audit_report *report, struct audit_base_counts *counts)
 {
-	struct compare c = {.report = report, .counts = counts};
+	struct compare c = {.report = report, .counts = counts, .when.arena = &report->arena};
 	unsigned left_out = ~(old->include & now->include);
 	bool booting = uptime >= 0 && uptime < AUDIT_BOOTING;
 	audit_baseline_when(old, &c.when);
@@ -225,8 +220,6 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
 		else
 			check_unpaired(&c, entry, false);
 	}
-	report->arena.failed |= c.when.failed;
-	strbuf_destroy(&c.when);
 	return audit_finish(report);
 }
 
