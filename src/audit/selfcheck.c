@@ -6,30 +6,24 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 /** Format a text with the lifetime of the check; a line feed becomes "\012". */
 __attribute__((format(printf, 2, 3)))
 static const char *keep(struct selfcheck *check, const char *format, ...)
 {
-	struct strbuf text = {0}, line = {0};
+	struct strbuf text = {.arena = &check->arena}, line = text;
 	va_list args;
 	va_start(args, format);
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
 	escape_octal(&line, strbuf_str(&text), "\n", false);
-	const char *kept = arena_strndup(&check->arena, strbuf_str(&line), line.len);
-	check->failed |= text.failed || line.failed || !kept;
-	strbuf_destroy(&text);
-	strbuf_destroy(&line);
-	return kept ? kept : "";
+	return strbuf_str(&line);
 }
 
 /** Report which mounts are reproduced, and which are not. */
 static void report_reproduction(struct selfcheck *check, const struct reproduction *got,
                                 bool missing_told)
 {
-	const char **notes = check->notes;
 	check->same = got->same == got->mounts && got->swaps_same == got->swaps;
 	check->summary = keep(check, "reproduces %zu of %zu mounts%s%s", got->same, got->mounts,
 		got->without ? keep(check, ", %zu cannot be expressed in fstab", got->without) : "",
@@ -41,7 +35,7 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 		if (item->verdict == REPRODUCE_SAME
 		    || (item->verdict == REPRODUCE_NO_LINE && missing_told))
 			continue;
-		notes[check->nnotes++] =
+		const char *note =
 			item->verdict == REPRODUCE_EXTRA
 			? keep(check, "line %u also mounts %s: %s", item->line, name, why)
 			: !item->want
@@ -50,11 +44,12 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 			: item->line
 			? keep(check, "does not reproduce %s (line %u): %s", name, item->line, why)
 			: keep(check, "does not reproduce %s: %s", name, why);
+		ARENA_PUSH(&check->arena, check->notes, check->nnotes, note);
 	}
 	if (got->systemd != got->same)
-		notes[check->nnotes++] =
-			keep(check, "in the order of systemd, which goes by paths, it reproduces "
-			     "%zu of %zu mounts", got->systemd, got->mounts);
+		ARENA_PUSH(&check->arena, check->notes, check->nnotes,
+		           keep(check, "in the order of systemd, which goes by paths, it "
+		                "reproduces %zu of %zu mounts", got->systemd, got->mounts));
 }
 
 /** Report which rules could not be checked. */
@@ -90,10 +85,8 @@ static int check_text(const struct selfcheck_input *in, const char *text, size_t
 
 static void checked_destroy(struct checked *checked)
 {
-	int error = errno;
 	audit_report_destroy(&checked->report);
 	fstab_file_free(checked->file);
-	errno = error;
 }
 
 /** Compare the mounts of a text with the live mounts.  Lines that the kernel refuses mount nothing.
@@ -102,12 +95,9 @@ static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct checked *checked, struct reproduction *got)
 {
 	size_t lines = checked->file->count;
-	const char **refused = calloc(lines + 1, sizeof(*refused)),
-		   **missing = calloc(lines + 1, sizeof(*missing));
-	int rc = -1;
-	if (!refused || !missing)
-		goto out;
-	for (size_t i = 0; i < checked->report.count; ++i) {
+	const char **refused = arena_new(&check->arena, lines, sizeof(*refused)),
+		   **missing = arena_new(&check->arena, lines, sizeof(*missing));
+	for (size_t i = 0; i < checked->report.count && !check->arena.failed; ++i) {
 		const struct audit_finding *finding = &checked->report.findings[i];
 		enum audit_code code = finding->code;
 		if (finding->file || finding->line == 0 || finding->line > lines)
@@ -121,13 +111,8 @@ static int compare(struct selfcheck *check, const struct selfcheck_input *in,
 				keep(check, finding->actual ? "%s (%s)" : "%s", finding->message,
 			             finding->actual);
 	}
-	rc = reproduce(&(struct reproduce_input){checked->file, in->match, refused, missing}, got);
-out:;
-	int error = errno;
-	free(refused);
-	free(missing);
-	errno = error;
-	return rc;
+	return reproduce(&(struct reproduce_input){checked->file, in->match, refused, missing},
+	                 got);
 }
 
 /** The mounts that the old and the new text reproduce. */
@@ -136,18 +121,17 @@ struct lost {
 	const struct selfcheck_input *in;
 	struct checked *old;
 	const struct reproduction *new_got;
-	struct map64 same[2];    /* hash of a target -> its item, for old and new */
-	bool read, failed;       /* ENOMEM */
+	struct map64 same[2];    /* hash of a target -> its item, of old and new */
+	bool read;
 };
 
 /** Record which mounts are reproduced. */
-static void note_same(struct lost *lost, struct map64 *same, const struct reproduction *got)
+static void note_same(struct map64 *same, const struct reproduction *got)
 {
 	for (size_t i = 0; i < got->count; ++i) {
 		const struct reproduce_item *item = &got->items[i];
 		if (item->verdict == REPRODUCE_SAME && item->want && !item->source)
-			lost->failed |= map64_put(same, map64_text(item->target), (uint32_t)i)
-			                == MAP64_NONE;
+			map64_put(same, map64_text(item->target), (uint32_t)i);
 	}
 }
 
@@ -156,13 +140,12 @@ static void note_same(struct lost *lost, struct map64 *same, const struct reprod
 static bool is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;
-	if (!lost->read && !lost->failed) {
+	if (!lost->read) {
 		struct reproduction got = {0};
-		lost->failed = compare(lost->check, lost->in, lost->old, &got) != 0;
-		if (!lost->failed) {
-			note_same(lost, &lost->same[0], &got);
-			note_same(lost, &lost->same[1], lost->new_got);
-		}
+		if (compare(lost->check, lost->in, lost->old, &got) != 0)
+			arena_fail(&lost->check->arena);
+		note_same(&lost->same[0], &got);
+		note_same(&lost->same[1], lost->new_got);
 		lost->read = true;
 		reproduction_destroy(&got);
 	}
@@ -171,67 +154,45 @@ static bool is_lost(void *arg, const char *path)
 	       && map64_get(&lost->same[1], hash) == MAP64_NONE;
 }
 
-/** Report the boot risks that only the new text has. */
+/** Report the boot risks that only the new text has.  @return 0, or -1 (ENOMEM). */
 static int report_risks(struct selfcheck *check, const struct selfcheck_input *in,
-                        struct checked *new, const struct reproduction *got)
+                        struct checked *old, struct checked *new, const struct reproduction *got)
 {
-	struct checked old;
-	struct lost lost = {.check = check, .in = in, .old = &old, .new_got = got};
-	int rc = -1;
-	if (check_text(in, in->old, in->old_len, &old) != 0)
-		goto out;
-	if (audit_compare(old.file, new->file, &new->report, is_lost, &lost) != 0)
-		goto out;
-	if (lost.failed) {
-		errno = ENOMEM;
-		goto out;
-	}
-	if (audit_clear_old_risks(&old.report, &new->report) != 0)
-		goto out;
-	check->risks = calloc(new->report.count + 1, sizeof(*check->risks));
-	if (!check->risks)
-		goto out;
+	struct lost lost = {.check = check, .in = in, .old = old, .new_got = got,
+	                    .same = {{.arena = &check->arena}, {.arena = &check->arena}}};
+	if (audit_compare(old->file, new->file, &new->report, is_lost, &lost) != 0
+	    || audit_clear_old_risks(&old->report, &new->report) != 0)
+		return -1;
 	for (size_t i = 0; i < new->report.count; ++i) {
 		const struct audit_finding *risk = &new->report.findings[i];
 		const char *code = audit_rules[risk->code].code;
 		if (!risk->boot)
 			continue;
-		check->risks[check->nrisks++] =
+		const char *text =
 			risk->line ? keep(check, "%s %s (line %u): %s", code, risk->target,
 		                          risk->line, risk->message)
 				   : keep(check, "%s %s: %s", code, risk->target, risk->message);
+		ARENA_PUSH(&check->arena, check->risks, check->nrisks, text);
 	}
 	report_unchecked(check, new->report.not_checked);
-	rc = 0;
-out:;
-	int error = errno;
-	map64_destroy(&lost.same[0]);
-	map64_destroy(&lost.same[1]);
-	checked_destroy(&old);
-	errno = error;
-	return rc;
+	return arena_check(&check->arena);
 }
 
 int selfcheck_make(const struct selfcheck_input *in, struct selfcheck *check)
 {
 	*check = (struct selfcheck){.summary = ""};
 	struct reproduction got = {0};
-	struct checked new;
+	struct checked new = {0}, old = {0};
 	int rc = -1;
-	if (check_text(in, in->new, in->len, &new) != 0 || compare(check, in, &new, &got) != 0)
-		goto out;
-	check->notes = calloc(got.count + 5, sizeof(*check->notes));
-	if (!check->notes)
-		goto out;
-	report_reproduction(check, &got, in->missing_told);
-	rc = report_risks(check, in, &new, &got);
-	if (check->failed) {
-		errno = ENOMEM;
-		rc = -1;
+	if (check_text(in, in->new, in->len, &new) == 0
+	    && check_text(in, in->old, in->old_len, &old) == 0
+	    && compare(check, in, &new, &got) == 0) {
+		report_reproduction(check, &got, in->missing_told);
+		rc = report_risks(check, in, &old, &new, &got);
 	}
-out:;
 	int error = errno;
 	reproduction_destroy(&got);
+	checked_destroy(&old);
 	checked_destroy(&new);
 	errno = error;
 	return rc;
@@ -239,8 +200,5 @@ out:;
 
 void selfcheck_destroy(struct selfcheck *check)
 {
-	free(check->notes);
-	free(check->risks);
-	check->notes = check->risks = NULL;
 	arena_destroy(&check->arena);
 }

@@ -35,7 +35,6 @@ struct selfcheck {
 	const char **risks;      /* a line each, starting with a code: risks that the old text
 	                            does not have */
 	size_t nrisks;
-	bool failed;             /* memory ran out */
 	struct arena arena;
 };
 
