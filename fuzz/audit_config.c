@@ -138,7 +138,7 @@ static void check_apply(struct audit_config *config, int64_t today, const char *
 			                    .message = "m",
 			.owner = owners[n % 4], .fstype = types[n % 5],
 		};
-		FUZZ_CHECK(audit_report_add(&report, &f) == 0);
+		audit_report_add(&report, &f);
 		wanted[n] = report.findings[n];
 		free(target);
 		at = stop + (stop < end);

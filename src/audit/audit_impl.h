@@ -47,7 +47,7 @@ struct audit {
 /** Whether the owner of a mount is neither the administrator nor in `include`. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
-/** Add a finding, as audit_report_add() does; on ENOMEM report->arena.failed is set.
+/** Add a finding, as audit_report_add() does.
     @at  The file, line, target, owner and file system type.
     @level  The severity, with or without AUDIT_BOOT.
     @format  The message. */
@@ -62,9 +62,8 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
                     unsigned level, const char *expected, const char *actual, const char *hint,
                     const char *format, ...);
 
-/** Format a string with the lifetime of the report; "" on ENOMEM. */
-__attribute__((format(printf, 2, 3)))
-const char *audit_format(struct audit_report *report, const char *format, ...);
+/** Format a string with the lifetime of the report. */
+#define audit_format(report, ...) arena_printf(&(report)->arena, __VA_ARGS__)
 
 /** The name of the unit of a mount point or swap space, with the lifetime of the report.
     @kind  ".mount" or another suffix. */
@@ -76,10 +75,7 @@ const char *audit_unit_name(struct audit_report *report, const char *path, const
 __attribute__((sentinel))
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
-/** Move the text of a buffer to the report, and destroy the buffer. */
-const char *audit_keep(struct audit_report *report, struct strbuf *text);
-
-/** Sort the findings.  @return 0, or -1 if memory ran out for a finding (ENOMEM). */
+/** Sort the findings.  @return 0, or -1 if memory ran out (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
 /** The first entry without noauto at a path, or NULL. */
@@ -196,8 +192,8 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 /** Set the owner of copies that a recursive bind made to the line of the bind, unless the owner is
     known.
     @match  Of a file and this plan.
-    @return false: ENOMEM. */
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
-                      const struct fstab_file *file);
+    @arena  For the search. */
+void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
+                      const struct fstab_file *file, struct arena *arena);
 
 #endif

@@ -8,11 +8,9 @@
 #include "audit/audit_impl.h"
 
 #include "base/fstypes.h"
-#include "base/intern.h"
 #include "fstab/target.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /** A mount point in both texts. */
@@ -29,21 +27,19 @@ struct target {
 
 struct comparison {
 	struct target *targets;
-	struct intern paths;             /* paths of the targets, with the same indices */
-	bool failed;                     /* ENOMEM */
+	uint32_t count;
+	struct pathmap by_path;          /* path -> its target */
 };
 
 /** Find a mount point, or add it. */
 static struct target *target_of(struct comparison *of, const char *path)
 {
-	uint32_t i, count = (uint32_t)of->paths.count;
-	if (intern_put(&of->paths, path, strlen(path), &i) != 0) {
-		of->failed = true;
-		i = count;
-	}
-	if (i == count)
-		of->targets[i] = (struct target){.path = path, .could_do_without = true};
-	return &of->targets[i];
+	uint32_t i = pathmap_get(&of->by_path, path);
+	if (i != PATHMAP_NONE)
+		return &of->targets[i];
+	pathmap_add(&of->by_path, path, of->count);
+	of->targets[of->count] = (struct target){.path = path, .could_do_without = true};
+	return &of->targets[of->count++];
 }
 
 static void add(struct audit_report *report, enum audit_code code, unsigned severity,
@@ -76,10 +72,11 @@ static bool mounts(const struct fstab_entry *entry)
 int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
                   struct audit_report *report, audit_lost_fn *lost, void *arg)
 {
+	struct arena *arena = &report->arena;
 	struct comparison of = {
-		.targets = calloc(old->count + new->count + 1, sizeof(*of.targets))};
-	of.failed = !of.targets;
-	for (size_t i = 0; i < old->count && !of.failed; ++i) {
+		.targets = arena_new(arena, old->count + new->count, sizeof(*of.targets)),
+		.by_path.newest.arena = arena};
+	for (size_t i = 0; i < old->count && !arena->failed; ++i) {
 		const struct fstab_entry *entry = &old->entries[i];
 		if (!mounts(entry))
 			continue;
@@ -89,7 +86,7 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 		if (boots(entry) && has_source(entry) && !target->old)
 			target->old = entry;
 	}
-	for (size_t i = 0; i < new->count && !of.failed; ++i) {
+	for (size_t i = 0; i < new->count && !arena->failed; ++i) {
 		const struct fstab_entry *entry = &new->entries[i];
 		if (!mounts(entry))
 			continue;
@@ -101,8 +98,8 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 		if (entry->needed && has_source(entry) && !target->needed)
 			target->needed = entry;
 	}
-	assert(of.failed || of.paths.count <= old->count + new->count);
-	for (size_t i = 0; i < of.paths.count && !of.failed; ++i) {
+	assert(of.count <= old->count + new->count);
+	for (size_t i = 0; i < of.count && !arena->failed; ++i) {
 		const struct target *target = &of.targets[i];
 		if (target->old && !target->now
 		    && (fstab_is_system(target->path) || (lost && lost(arg, target->path))))
@@ -117,9 +114,6 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 			    "add nofail, as before", "boot fails without this mount, which was "
 			    "optional (nofail, noauto or an automount)");
 	}
-	report->arena.failed |= of.failed;
-	free(of.targets);
-	intern_destroy(&of.paths);
 	return audit_finish(report);
 }
 
@@ -132,15 +126,13 @@ static uint64_t risk_hash(const struct audit_finding *finding)
 
 int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report)
 {
-	struct map64 known = {0};
-	bool failed = false;
-	for (size_t i = 0; i < old->count && !failed; ++i) {
+	struct map64 known = {.arena = &report->arena};
+	for (size_t i = 0; i < old->count; ++i) {
 		if (old->findings[i].boot)
-			failed = map64_put(&known, risk_hash(&old->findings[i]), 0) == MAP64_NONE;
+			map64_put(&known, risk_hash(&old->findings[i]), 0);
 	}
 	for (size_t i = 0; i < report->count; ++i)
 		report->findings[i].boot &=
 			map64_get(&known, risk_hash(&report->findings[i])) == MAP64_NONE;
-	map64_destroy(&known);
-	return failed ? -1 : 0;
+	return arena_check(&report->arena);
 }

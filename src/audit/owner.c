@@ -2,32 +2,28 @@
 #include "audit/audit_impl.h"
 #include "base/pathmap.h"
 
-#include <errno.h>
 #include <string.h>
 
-/** Set the line number of every mount on the mount point of a line, even if the mount is hidden or
-    belongs to no line, so that the line's comment can ignore findings.
-    @return false: ENOMEM. */
-static bool number_targets(struct fstab_plan *plan, const struct fstab_file *file)
+/** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
+    no line: a comment of the line can ignore findings. */
+static void number_targets(struct fstab_plan *plan, const struct fstab_file *file,
+                           struct arena *arena)
 {
-	struct pathmap by_target = {0};
-	bool failed = false;
-	/* Backwards, so that the first line of a mount point is found. */
-	for (uint32_t i = (uint32_t)file->count; i-- > 0 && !failed;) {
+	struct pathmap by_target = {.newest.arena = arena};
+	/* The first of a mount point is found. */
+	for (uint32_t i = (uint32_t)file->count; i-- > 0;) {
 		/* A damaged line may still have a mount point. */
 		const struct fstab_entry *line = &file->entries[i];
 		if (*line->target == '/')
-			failed = pathmap_add(&by_target, line->target, i) != 0;
+			pathmap_add(&by_target, line->target, i);
 	}
-	for (size_t i = 0; i < plan->count && !failed; ++i) {
+	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		uint32_t at = line->mount && line->target && !line->of
 		              ? pathmap_get(&by_target, line->target) : PATHMAP_NONE;
 		if (at != PATHMAP_NONE)
 			line->of = file->entries[at].number;
 	}
-	pathmap_destroy(&by_target);
-	return !failed;
 }
 
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
@@ -47,7 +43,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}
-	bool good = audit_own_copies(plan, match, file);
+	struct arena arena = {0};
+	audit_own_copies(plan, match, file, &arena);
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		const char *name = line->swap ? line->swap : line->target;
@@ -57,8 +54,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		line->owner = line->mount && name && strcmp(name, "/") == 0 ? "initrd"
 		              : unit ? "unit" : "unknown";
 	}
-	if (good && number_targets(plan, file))
-		return 0;
-	errno = ENOMEM;
-	return -1;
+	number_targets(plan, file, &arena);
+	int rc = arena_check(&arena);
+	arena_destroy(&arena);
+	return rc;
 }

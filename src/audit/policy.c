@@ -55,7 +55,7 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 	const char *actual = NULL, *hint =
 		"mount a file system there, or remove the line of the configuration";
 	struct audit_finding at = at_row(row, NULL);
-	struct strbuf real = {0};
+	struct strbuf real = {.arena = &report->arena};
 	enum fact_kind kind = facts->look ? facts->look(facts->arg, row->path, &real)
 	                                  : FACT_UNKNOWN;
 	if (kind == FACT_MISSING) {
@@ -68,8 +68,6 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		actual = audit_format(report, "a part of %s (%s)", name_of(in->d, above),
 		                      type ? type : "?");
 	}
-	report->arena.failed |= real.failed;
-	strbuf_destroy(&real);
 	audit_add_at(report, &at, POLICY_PARTITION, AUDIT_WARNING, "a mount point", actual, hint,
 	             "not a mount point, as the configuration requires");
 }
@@ -110,9 +108,8 @@ static bool has(const struct mount *m, const char *option, size_t n)
 }
 
 /** Options for a finding. */
-static const char *shown(struct audit_report *report, struct strbuf *options)
+static const char *shown(const struct strbuf *options)
 {
-	report->arena.failed |= options->failed;
 	return has_secret(strbuf_str(options)) ? "options that hold a secret"
 	       : options->len ? strbuf_str(options) : NULL;
 }
@@ -121,7 +118,7 @@ static void check_options(struct audit_report *report, const struct audit_row *r
                           const struct mount *m)
 {
 	struct audit_finding at = at_row(row, m);
-	struct strbuf missing = {0}, mounted = {0};
+	struct strbuf missing = {.arena = &report->arena}, mounted = missing;
 	const char *hint = "correct the line of the fstab or the unit; keep the secret in a file "
 	                   "of its own";
 	strbuf_puts(&mounted, m->vfs_opts);
@@ -135,7 +132,7 @@ static void check_options(struct audit_report *report, const struct audit_row *r
 		if (o->value)
 			opt_add_named(&mounted, m->fs_opts, o->name);
 	}
-	const char *expected = shown(report, &missing), *actual = shown(report, &mounted);
+	const char *expected = shown(&missing), *actual = shown(&mounted);
 	if (expected && expected == strbuf_str(&missing)) {
 		const char *option = audit_format(report, "remount,%s", expected);
 		hint = audit_format(report, "%s, and correct the line of the fstab or the unit",
@@ -145,8 +142,6 @@ static void check_options(struct audit_report *report, const struct audit_row *r
 	if (expected)
 		audit_add_at(report, &at, POLICY_OPTION, AUDIT_WARNING, expected, actual, hint,
 		             "mounted without %s", expected);
-	strbuf_destroy(&missing);
-	strbuf_destroy(&mounted);
 }
 
 static void check_propagation(struct audit_report *report, const struct audit_row *row,

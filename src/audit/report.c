@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "audit/audit_impl.h"
 
-#include "base/array.h"
 #include "base/command.h"
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/target.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,45 +45,36 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 	return line && line <= report->nlines && audit_set_has(report->ignored[line - 1], code);
 }
 
-/** Copy a string; NULL is allowed.  @mask  Mask its secrets.
-    @return false: ENOMEM. */
-static bool keep(struct audit_report *report, const char **text, bool mask)
+/** Copy a string, which may be NULL.  @mask  Without its secrets. */
+static void keep(struct audit_report *report, const char **text, bool mask)
 {
-	struct strbuf masked = {0};
-	if (!*text)
-		return true;
-	if (mask && has_secret(*text)) {
+	struct strbuf masked = {.arena = &report->arena};
+	if (*text && mask && has_secret(*text)) {
 		mask_text(*text, &masked);
 		*text = strbuf_str(&masked);
+	} else if (*text) {
+		*text = arena_text(&report->arena, *text);
 	}
-	*text = masked.failed ? NULL : arena_strndup(&report->arena, *text, strlen(*text));
-	strbuf_destroy(&masked);
-	return *text;
 }
 
-int audit_report_add(struct audit_report *report, const struct audit_finding *finding)
+void audit_report_add(struct audit_report *report, const struct audit_finding *finding)
 {
 	struct audit_finding copy = *finding;
 	if (!copy.file && audit_line_ignores(report, copy.line, copy.code)) {
 		++report->suppressed;
-		return 0;
+		return;
 	}
 	/* Users must not be able to trigger critical alerts. */
 	if (audit_is_users(copy.owner) && copy.severity > AUDIT_WARNING)
 		copy.severity = AUDIT_WARNING;
 	const char **const plain[] = {&copy.target, &copy.hint, &copy.file, &copy.owner};
 	const char **const masked[] = {&copy.message, &copy.expected, &copy.actual, &copy.fstype};
-	bool kept = true;
-	for (size_t i = 0; i < 4; ++i)
-		kept = kept && keep(report, plain[i], false) && keep(report, masked[i], true);
-	if (!kept || !ARRAY_ROOM(report->findings, report->count, &report->room)) {
-		report->arena.failed = true;
-		errno = ENOMEM;
-		return -1;
+	for (size_t i = 0; i < 4; ++i) {
+		keep(report, plain[i], false);
+		keep(report, masked[i], true);
 	}
-	report->findings[report->count++] = copy;
+	ARENA_PUSH(&report->arena, report->findings, report->count, copy);
 	++report->of[copy.severity];
-	return 0;
 }
 
 /** Add a finding.  The pointers in `at` are stored, not copied. */
@@ -94,7 +83,7 @@ static void add(struct audit_report *report, struct audit_finding at, enum audit
                 unsigned level, const char *expected, const char *actual, const char *hint,
                 const char *format, va_list args)
 {
-	struct strbuf message = {0};
+	struct strbuf message = {.arena = &report->arena};
 	strbuf_vprintf(&message, format, args);
 	at.code = code;
 	at.severity = level & ~(unsigned)AUDIT_BOOT;
@@ -103,9 +92,7 @@ static void add(struct audit_report *report, struct audit_finding at, enum audit
 	at.expected = expected;
 	at.actual = actual;
 	at.hint = hint;
-	report->arena.failed |= message.failed;
 	audit_report_add(report, &at);
-	strbuf_destroy(&message);
 }
 
 void audit_add_at(struct audit_report *report, const struct audit_finding *at, enum audit_code code,
@@ -134,51 +121,31 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 	va_end(args);
 }
 
-const char *audit_format(struct audit_report *report, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	const char *text = arena_vprintf(&report->arena, format, args);
-	va_end(args);
-	report->arena.failed |= !text;
-	return text ? text : "";
-}
-
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind)
 {
-	struct strbuf out = {0};
+	struct strbuf out = {.arena = &report->arena};
 	fstab_unit_name(&out, path);
 	strbuf_puts(&out, kind);
-	return audit_keep(report, &out);
+	return strbuf_str(&out);
 }
 
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...)
 {
-	struct strbuf out = {0};
+	struct strbuf out = {.arena = &report->arena};
 	va_list args;
 	if (report->elsewhere)
 		return instead;
 	va_start(args, word);
 	command_vwords(&out, word, args);
 	va_end(args);
-	return audit_keep(report, &out);
-}
-
-const char *audit_keep(struct audit_report *report, struct strbuf *text)
-{
-	const char *kept = audit_format(report, "%s", strbuf_str(text));
-	report->arena.failed |= text->failed;
-	strbuf_destroy(text);
-	return kept;
+	return strbuf_str(&out);
 }
 
 int audit_finish(struct audit_report *report)
 {
 	if (!report->arena.failed)
 		audit_report_sort(report);
-	else
-		errno = ENOMEM;
-	return report->arena.failed ? -1 : 0;
+	return arena_check(&report->arena);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -258,8 +225,6 @@ void audit_report_bound(struct audit_report *report)
 
 void audit_report_destroy(struct audit_report *report)
 {
-	free(report->findings);
-	free(report->ignored);
 	arena_destroy(&report->arena);
 	*report = (struct audit_report){0};
 }

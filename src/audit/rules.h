@@ -232,9 +232,9 @@ struct audit_input {
 
 /** Initialize with zeros. */
 struct audit_report {
-	struct audit_finding *findings;    /* sorted by line; findings without a line are last */
-	size_t count, room;
-	size_t of[AUDIT_CRITICAL + 1];        /* number of findings by severity */
+	struct audit_finding *findings;    /* by line, those without a line last */
+	size_t count;
+	size_t of[AUDIT_CRITICAL + 1];        /* the number of each severity */
 	size_t suppressed;                 /* findings ignored by comments in the fstab */
 	size_t silenced;                   /* findings ignored by the configuration */
 	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that
@@ -243,7 +243,7 @@ struct audit_report {
 	size_t nlines;
 	audit_set not_checked;      /* rules for which some fact was not available */
 	bool elsewhere;                    /* as in struct audit_input */
-	struct arena arena;
+	struct arena arena;                /* of all of it; failed: findings are missing */
 };
 
 /** Check an fstab.
@@ -253,10 +253,9 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report);
 
 void audit_report_destroy(struct audit_report *report);
 
-/** Add a finding; its strings are copied.  If a comment ignores it, only `suppressed` is
-    incremented.
-    @return 0, or -1 (ENOMEM); then `failed` is set. */
-int audit_report_add(struct audit_report *report, const struct audit_finding *finding);
+/** Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
+    instead. */
+void audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
 /** Mark a rule as not checked for all lines. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);

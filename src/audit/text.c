@@ -17,7 +17,6 @@
 #include "base/words.h"
 #include "fstab/target.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -93,16 +92,12 @@ static void read_comment(struct audit *audit, const struct tabline *line, audit_
 static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	struct strbuf real = {0};
+	struct strbuf real = {.arena = &audit->report->arena};
 	if (!entry->path || !entry->path[1] || !facts->look)
 		return;
 	entry->kind = facts->look(facts->arg, entry->path, &real);
-	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len) {
+	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len)
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
-		audit->report->arena.failed |= !entry->real;
-	}
-	audit->report->arena.failed |= real.failed;
-	strbuf_destroy(&real);
 }
 
 /** Read an entry. */
@@ -147,9 +142,8 @@ static void read_lines(struct audit *audit)
 	const struct fstab_file *file = audit->in->file;
 	struct audit_report *report = audit->report;
 	audit_set ignored = {0};
-	report->ignored = calloc(file->count + 1, sizeof(*report->ignored));
+	report->ignored = arena_new(&report->arena, file->count, sizeof(*report->ignored));
 	report->nlines = file->count;
-	report->arena.failed |= !report->ignored;
 	for (size_t i = 0; i < file->count && !report->arena.failed; ++i) {
 		const struct tabline *line = &file->lines->lines[i];
 		if (line->kind == TABLINE_COMMENT) {
@@ -171,8 +165,7 @@ static void index_entries(struct audit *audit)
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->arena.failed;) {
 		struct fstab_entry *entry = &audit->entries[i];
 		if (entry->path && !entry->noauto)
-			audit->report->arena.failed |=
-				pathmap_add(&audit->by_target, entry->path, i) != 0;
+			pathmap_add(&audit->by_target, entry->path, i);
 		if (!entry->noauto && !entry->bind)
 			audit_index_source(audit, i);
 	}
@@ -185,18 +178,17 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	if (!input.facts)
 		input.facts = &none;
 	*report = (struct audit_report){.elsewhere = in->elsewhere};
-	size_t n = in->file->count;
+	struct arena *arena = &report->arena;
 	struct audit audit = {
-		.in = &input, .report = report, .entries = calloc(n + 1, sizeof(*audit.entries)),
+		.in = &input, .report = report,
+		.entries = arena_new(arena, in->file->count, sizeof(*audit.entries)),
+		.by_target.newest.arena = arena, .by_source.arena = arena,
+		.written.arena = arena, .keys.arena = arena,
 	};
-	report->arena.failed = !audit.entries;
-	if (!report->arena.failed)
-		read_lines(&audit);
-	if (!report->arena.failed)
-		index_entries(&audit);
-	if (!report->arena.failed)
-		audit_order_make(&audit);
-	for (size_t i = 0; i < audit.count && !report->arena.failed; ++i) {
+	read_lines(&audit);
+	index_entries(&audit);
+	audit_order_make(&audit);
+	for (size_t i = 0; i < audit.count && !arena->failed; ++i) {
 		const struct fstab_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
 			continue;
@@ -209,11 +201,5 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_source(&audit, entry);
 		audit_target(&audit, entry);
 	}
-	free(audit.entries);
-	free(audit.order_lines);
-	pathmap_destroy(&audit.by_target);
-	map64_destroy(&audit.by_source);
-	map64_destroy(&audit.written);
-	map64_destroy(&audit.keys);
 	return audit_finish(report);
 }

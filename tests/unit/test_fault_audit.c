@@ -101,29 +101,38 @@ static bool is_right(const struct shape *form, int status, const char *text)
 	return form->failed ? strstr(text, form->failed) && text[strlen(text) - 1] == '\n' : !*text;
 }
 
-static void try_form(const struct shape *form, unsigned long *runs)
+/** Run a form with each allocation of a kind failing.  @calls  The number of these allocations. */
+static void try_kind(const struct shape *form, int kind, uint64_t calls, int base_status,
+                     const char *base, unsigned long *runs)
 {
-	static char base[OUT_MAX], text[OUT_MAX];
+	static char text[OUT_MAX];
 	struct fault_count count;
-	int base_status = run_form(form, NULL, &count, base);
-	uint64_t calls = count.calls[FAULT_ALLOC];
-	/* DRIFT-SOURCE, which is critical. */
-	if (!form->is_live)
-		CU_ASSERT_EQUAL(base_status, form->run == cmd_check ? CRITICAL : FINDINGS);
-	CU_ASSERT_TRUE(*base && calls > 100);
 	for (uint64_t n = 0; n < (form->is_live ? 1 : 2) * calls; n += unit_step(), ++*runs) {
 		bool on = n >= calls;
-		struct fault fault = {on ? FAULT_ON : FAULT_ONCE, FAULT_ALLOC, n % calls + 1,
-		                      ENOMEM};
-		unit_note("%s: allocation %ju%s", form->name, (uintmax_t)fault.n, on ? " on" : "");
+		struct fault fault = {on ? FAULT_ON : FAULT_ONCE, kind, n % calls + 1, ENOMEM};
+		unit_note("%s: %s %ju%s", form->name, fault_kind_name(kind), (uintmax_t)fault.n,
+		          on ? " on" : "");
 		int status = run_form(form, &fault, &count, text);
 		bool right = (status == base_status && strcmp(text, base) == 0)
 		             || is_right(form, status, text);
 		if (!right)
-			printf("  %s, allocation %ju%s: %d: %s\n", form->name,
+			printf("  %s, %s %ju%s: %d: %s\n", form->name, fault_kind_name(kind),
 			       (uintmax_t)fault.n, on ? " on" : "", status, text);
 		CU_ASSERT_TRUE(right);
 	}
+}
+
+static void try_form(const struct shape *form, unsigned long *runs)
+{
+	static char base[OUT_MAX];
+	struct fault_count count;
+	int base_status = run_form(form, NULL, &count, base);
+	/* DRIFT-SOURCE, which is critical. */
+	if (!form->is_live)
+		CU_ASSERT_EQUAL(base_status, form->run == cmd_check ? CRITICAL : FINDINGS);
+	CU_ASSERT_TRUE(*base && count.calls[FAULT_ALLOC] + count.calls[FAULT_PIECE] > 200);
+	try_kind(form, FAULT_ALLOC, count.calls[FAULT_ALLOC], base_status, base, runs);
+	try_kind(form, FAULT_PIECE, count.calls[FAULT_PIECE], base_status, base, runs);
 }
 
 UNIT_TEST(forms)

@@ -474,7 +474,7 @@ UNIT_TEST(ignored)
 		                                .line = 3,
 		                                .target = "/x",
 		                                .message = "it is so"};
-		CU_ASSERT_EQUAL(audit_report_add(&report, &finding), 0);
+		audit_report_add(&report, &finding);
 		CU_ASSERT_EQUAL(report.count, count);
 		CU_ASSERT_EQUAL(report.suppressed, suppressed + 1);
 		audit_report_destroy(&report);
@@ -603,13 +603,9 @@ static void add_findings(struct audit_report *report, const char *owner, enum au
 	for (size_t i = 0; i < count; ++i) {
 		char target[24];
 		snprintf(target, sizeof(target), "/t%03zu", i);
-		CU_ASSERT_EQUAL_FATAL(
-		        audit_report_add(report, &(struct audit_finding){.code = code,
-			                                                 .severity = severity,
-			                                                 .target = target,
-			                                                 .owner = owner,
-			                                                 .message = message}),
-		        0);
+		audit_report_add(report, &(struct audit_finding){
+			.code = code, .severity = severity, .target = target, .owner = owner,
+			.message = message});
 	}
 }
 

@@ -132,7 +132,7 @@ int audit_covered(const struct audit_covered *list, size_t n, struct audit_repor
 	for (size_t i = 0; i < n; ++i) {
 		const struct fstab_line *line = list[i].line;
 		const struct host_covered *c = &list[i].covered;
-		struct strbuf names = {0};
+		struct strbuf names = {.arena = &report->arena};
 		if (c->state == HOST_COVERED_UNKNOWN)
 			audit_not_checked(report, MNT_UNDER_NOT_EMPTY);
 		if (c->state != HOST_COVERED_DATA)
@@ -150,8 +150,6 @@ int audit_covered(const struct audit_covered *list, size_t n, struct audit_repor
 			     "it hides %s%zu entr%s of the directory below%s",
 			     c->more ? "at least " : "", c->count, c->count == 1 ? "y" : "ies",
 			     strbuf_str(&names));
-		report->arena.failed |= names.failed;
-		strbuf_destroy(&names);
 	}
 	return audit_finish(report);
 }

@@ -93,8 +93,7 @@ static void record_needed(struct crypttab *tab)
 		const struct fstab_entry *line = &tab->in->file->entries[i];
 		const char *name = mapping_of(line);
 		if (name && !line->swap && !line->automount && !line->optional)
-			tab->report->arena.failed |=
-				map64_put(&tab->needed, map64_text(name), 0) == MAP64_NONE;
+			map64_put(&tab->needed, map64_text(name), 0);
 	}
 }
 
@@ -180,7 +179,6 @@ static void check_shared(struct crypttab *tab, const struct crypt *crypt,
 		return;
 	uint32_t first = map64_put(&tab->devices, (uint64_t)device->major << 32 | device->minor,
 	                           crypt->at.line);
-	tab->report->arena.failed |= first == MAP64_NONE;
 	if (first != crypt->at.line)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level,
 			     "a device of its own",
@@ -394,7 +392,6 @@ static void check_line(struct crypttab *tab, struct crypt *crypt)
 	crypt->level = needed ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING;
 	crypt->optional = has_option(crypt, "nofail") || has_option(crypt, "noauto");
 	uint32_t first = map64_put(&tab->names, key, crypt->at.line);
-	tab->report->arena.failed |= first == MAP64_NONE;
 	crypt->again = first != crypt->at.line;
 	if (crypt->again)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_WARNING, "one line",
@@ -418,7 +415,9 @@ static void check_line(struct crypttab *tab, struct crypt *crypt)
 void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 {
 	enum { WANTED_MAX = 64 };
-	struct crypttab tab = {.in = in, .report = report};
+	struct arena *arena = &report->arena;
+	struct crypttab tab = {.in = in, .report = report, .needed.arena = arena,
+	                       .names.arena = arena, .devices.arena = arena};
 	uint32_t number = 0;
 	unsigned wanted = 0;
 	if (in->crypttab_unknown)
@@ -426,20 +425,17 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report)
 	if (!in->crypttab)
 		return;
 	record_needed(&tab);
-	for (const char *at = in->crypttab; *at && !report->arena.failed;) {
+	for (const char *at = in->crypttab; *at && !arena->failed;) {
 		size_t n = strcspn(at, "\n");
 		struct crypt crypt = {.at.line = ++number};
 		if (read_line(&tab, at, n, &crypt)) {
 			const char *options = crypt.field[OPTIONS] ? crypt.field[OPTIONS] : "";
-			crypt.nopts = opts_read(options, opt_next, &report->arena, &crypt.opts);
+			crypt.nopts = opts_read(options, opt_next, arena, &crypt.opts);
 			check_line(&tab, &crypt);
 		}
 		at += n + (at[n] == '\n');
 	}
 	for (size_t i = 0; in->facts->devices && i < in->file->count
-	     && wanted < WANTED_MAX && !report->arena.failed; ++i)
+	     && wanted < WANTED_MAX && !arena->failed; ++i)
 		wanted += check_wanted(&tab, &in->file->entries[i]);
-	map64_destroy(&tab.names);
-	map64_destroy(&tab.needed);
-	map64_destroy(&tab.devices);
 }

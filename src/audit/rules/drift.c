@@ -17,7 +17,6 @@
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /** Whether the device, file or directory of a line is known to be missing. */
@@ -148,12 +147,11 @@ static bool wants_line(struct drift *drift, const struct fstab_line *live, bool 
 /** A command that shows the line of a mount or swap space. */
 static const char *line_hint(const struct drift *drift, const struct fstab_line *live)
 {
-	struct strbuf add = {0};
+	struct strbuf add = {.arena = &drift->report->arena};
 	strbuf_puts(&add, "--add=");
 	escape_octal(&add, live->swap ? live->swap : live->target, ESCAPE_ADDED, true);
-	const char *word = audit_keep(drift->report, &add);
 	return audit_command(drift->report, "add a line to the fstab", "getmnt", "fstab",
-	                     "--merge", word, "--diff", NULL);
+	                     "--merge", strbuf_str(&add), "--diff", NULL);
 }
 
 /** Check a mount or swap space without a line, if fstab can express it. */
@@ -338,20 +336,19 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 static void index_all(struct drift *drift)
 {
 	const struct audit_live *in = drift->in;
-	struct audit_report *report = drift->report;
-	for (uint32_t i = 0; i < in->file->count && !report->arena.failed; ++i) {
+	for (uint32_t i = 0; i < in->file->count; ++i) {
 		const struct fstab_line *of = in->match->of[i];
 		drift->any |= fstab_is_entry(&in->file->entries[i]);
-		report->arena.failed |= of && of->mount
-		                  && map64_put(&drift->lined, of->mount->key, i) == MAP64_NONE;
+		if (of && of->mount)
+			map64_put(&drift->lined, of->mount->key, i);
 	}
 	/* The uppermost of a mount point comes first in the plan, and is found first. */
-	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0 && !report->arena.failed;) {
+	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)
 			continue;
-		report->arena.failed |= !line->hidden
-		                  && pathmap_add(&drift->by_target, line->target, i) != 0;
+		if (!line->hidden)
+			pathmap_add(&drift->by_target, line->target, i);
 		if (line->mount->source && strcmp(line->target, "/") == 0)
 			drift->of_disk = strncmp(line->mount->source, "/dev/", 5) == 0;
 	}
@@ -359,20 +356,22 @@ static void index_all(struct drift *drift)
 
 int audit_drift(const struct audit_live *in, struct audit_report *report)
 {
+	struct arena *arena = &report->arena;
 	struct drift drift = {
 		.in = in, .report = report,
-		.reported = calloc(in->file->count + 1, sizeof(*drift.reported)),
-		.cause = calloc(in->file->count + 1, sizeof(*drift.cause)),
+		.reported = arena_new(arena, in->file->count, sizeof(*drift.reported)),
+		.cause = arena_new(arena, in->file->count, sizeof(*drift.cause)),
+		.by_target.newest.arena = arena, .lined.arena = arena, .flipped.arena = arena,
+		.named.arena = arena,
 	};
-	report->arena.failed |= !drift.reported || !drift.cause;
-	if (!report->arena.failed) {
+	if (!arena->failed) {
 		note_causes(&drift);
 		drift_note_named(&drift);
 		index_all(&drift);
 	}
-	for (size_t i = 0; i < in->match->count && !report->arena.failed; ++i)
+	for (size_t i = 0; i < in->match->count && !arena->failed; ++i)
 		check_difference(&drift, &in->match->differences[i]);
-	for (size_t i = 0; i < in->file->count && !report->arena.failed; ++i) {
+	for (size_t i = 0; i < in->file->count && !arena->failed; ++i) {
 		const struct fstab_entry *line = &in->file->entries[i];
 		if (!fstab_is_entry(line) || drift.reported[i])
 			continue;
@@ -386,13 +385,6 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		else
 			check_line(&drift, line);
 	}
-	if (!report->arena.failed && !drift_find_left_out(&drift))
-		report->arena.failed = true;
-	free(drift.reported);
-	free(drift.cause);
-	map64_destroy(&drift.named);
-	pathmap_destroy(&drift.by_target);
-	map64_destroy(&drift.flipped);
-	map64_destroy(&drift.lined);
+	drift_find_left_out(&drift);
 	return audit_finish(report);
 }

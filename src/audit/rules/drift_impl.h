@@ -81,10 +81,9 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 
-/** Report each mount that a recursive bind should have copied but did not, and the bind: mounts
-    that can be bound and, by their unique IDs, are older than the bind.  Without unique IDs,
-    nothing is reported.
-    @return false: ENOMEM. */
-bool drift_find_left_out(struct drift *drift);
+/** Report each recursive bind and each mount that the bind should have copied but did not: a mount
+    that is older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is
+    reported. */
+void drift_find_left_out(struct drift *drift);
 
 #endif

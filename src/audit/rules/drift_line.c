@@ -20,12 +20,11 @@ static bool names_subvolume(const struct fstab_entry *line)
 
 void drift_note_named(struct drift *drift)
 {
-	for (size_t i = 0; i < drift->in->file->count && !drift->report->arena.failed; ++i) {
+	for (size_t i = 0; i < drift->in->file->count; ++i) {
 		const struct fstab_line *of = drift->in->match->of[i];
 		if (of && of->mount && fstype_flags(of->mount->fstype) & FST_SUBVOL
 		    && names_subvolume(&drift->in->file->entries[i]))
-			drift->report->arena.failed |=
-				map64_put(&drift->named, mount_dev(of->mount), 0) == MAP64_NONE;
+			map64_put(&drift->named, mount_dev(of->mount), 0);
 	}
 }
 
@@ -174,7 +173,6 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = ignored ? line->number
 	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
-	drift->report->arena.failed |= first == MAP64_NONE;
 	if (first != line->number)
 		drift->reported[line->number - 1] = true;   /* for another mount of the file
 		                                               system */
@@ -235,7 +233,7 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
 	const char *options = fstab_match_entry(drift->in->match, line)->options;
-	struct strbuf lacks = {0};
+	struct strbuf lacks = {.arena = &drift->report->arena};
 	if (line->bind || line->remount)
 		return;
 	shown_lacks(live->mount, options, &lacks);
@@ -252,8 +250,6 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
 			     able ? "it is mounted without options that the line requests"
 			          : "it is mounted without an option that the line requests; its "
 			            "device may not support it");
-	drift->report->arena.failed |= lacks.failed;
-	strbuf_destroy(&lacks);
 }
 
 /** The version of an NFS mount if it is below 4 although the type of the line is nfs4; or NULL. */
@@ -282,7 +278,7 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 	if (!same || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)
 		return;
-	struct strbuf differ = {0};
+	struct strbuf differ = {.arena = &drift->report->arena};
 	size_t n;
 	if (live->fate != FSTAB_LINE)
 		fstab_match_named(live, options, &differ);
@@ -293,8 +289,6 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 		drift_report_options(drift, line, live, strbuf_str(&differ));
 	else
 		check_lacks(drift, line, live);
-	drift->report->arena.failed |= differ.failed;
-	strbuf_destroy(&differ);
 }
 
 void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,

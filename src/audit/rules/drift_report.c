@@ -27,11 +27,12 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 		.fstype = live && live->mount ? live->mount->fstype
 		          : live              ? "swap" : line->fstype,
 	};
+	struct strbuf text = {.arena = &drift->report->arena};
 	va_list args;
 	va_start(args, format);
-	const char *message = arena_vprintf(&drift->report->arena, format, args);
+	strbuf_vprintf(&text, format, args);
 	va_end(args);
-	drift->report->arena.failed |= !message;
+	const char *message = strbuf_str(&text);
 	/* In a container a line need not be mounted. */
 	if (line && code != DRIFT_READONLY && severity > AUDIT_INFO
 	    && audit_is_contained(in->facts, line->source, &drift->container)) {
@@ -48,24 +49,23 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	}
 	if (line)
 		drift->reported[line->number - 1] = true;
-	audit_add_at(drift->report, &at, code, severity, expected, actual, hint, "%s",
-		     message ? message : "");
+	audit_add_at(drift->report, &at, code, severity, expected, actual, hint, "%s", message);
 }
 
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live)
 {
-	struct strbuf name = {0};
+	struct strbuf name = {.arena = &drift->report->arena};
 	fstab_name_line(line, live, &name);
-	return audit_keep(drift->report, &name);
+	return strbuf_str(&name);
 }
 
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
                             const struct fstab_entry *line)
 {
-	struct strbuf name = {0};
+	struct strbuf name = {.arena = &drift->report->arena};
 	fstab_name_live(live, line, &name);
-	return audit_keep(drift->report, &name);
+	return strbuf_str(&name);
 }
 
 bool drift_same_device(const struct drift *drift, const char *source, const struct fstab_line *live)

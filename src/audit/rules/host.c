@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "mountopts/shown.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -119,12 +118,12 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 	for (size_t i = 0; i < report->count; ++i) {
 		const struct audit_finding *f = &report->findings[i];
 		if (f->code == DRIFT_READONLY)
-			report->arena.failed |= pathmap_add(reported, f->target, f->code) != 0;
+			pathmap_add(reported, f->target, f->code);
 	}
 	/* Later entries win: FS-ERRORS takes precedence. */
 	for (size_t i = 0; i < in->errors->count; ++i) {
 		const char *target = in->plan->lines[in->errors->list[i].of].target;
-		report->arena.failed |= pathmap_add(reported, target, FS_ERRORS) != 0;
+		pathmap_add(reported, target, FS_ERRORS);
 	}
 }
 
@@ -132,17 +131,16 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 static void check_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
-	struct pathmap reported = {0};
-	struct map64 seen = {0};
-	unsigned char *flips = calloc(plan->count + 1, 1);   /* indexed by the first mount */
-	report->arena.failed |= !flips;
+	struct pathmap reported = {.newest.arena = &report->arena};
+	struct map64 seen = {.arena = &report->arena};
+	/* Indexed by the first mount. */
+	unsigned char *flips = arena_new(&report->arena, plan->count, 1);
 	note_reported(in, report, &reported);
 	for (uint32_t i = 0; i < plan->count && !report->arena.failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flip = flip_of(line);
 		uint32_t first = flip ? map64_put(&seen, mount_dev(line->mount), i) : 0;
-		report->arena.failed |= first == MAP64_NONE;
-		if (!flip || first == MAP64_NONE)
+		if (!flip)
 			continue;
 		uint32_t code = pathmap_get(&reported, line->target);
 		bool drifted = code == DRIFT_READONLY
@@ -159,9 +157,6 @@ static void check_flips(const struct audit_live *in, struct audit_report *report
 		        || (flip & (FLIP_READONLY | FLIP_INTENDED)) == FLIP_READONLY))
 			report_flip(report, &plan->lines[i], flip);
 	}
-	free(flips);
-	pathmap_destroy(&reported);
-	map64_destroy(&seen);
 }
 
 static void check_errors(const struct audit_live *in, struct audit_report *report)

@@ -7,11 +7,9 @@
  */
 #include "audit/audit_impl.h"
 
-#include "base/array.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,7 +32,7 @@ struct mounts_audit {
 	struct map64 dead;       /* superblocks already reported */
 	struct map64 stacked;    /* hash of a mount point and its file system -> index of stacks */
 	struct stack *stacks;
-	size_t nstacks, room;
+	size_t nstacks;
 	size_t others_deleted, others_hidden, others_dead;
 };
 
@@ -74,13 +72,11 @@ static void add_stacked(struct mounts_audit *mounts, const struct stack *stack)
 	uint64_t key = map64_bytes(map64_text(stack->target), (const char *)&dev, sizeof(dev));
 	uint32_t at = map64_put(&mounts->stacked, map64_bytes(key, root, strlen(root)),
 	                        (uint32_t)mounts->nstacks);
-	if (at != MAP64_NONE && at < mounts->nstacks
+	if (at < mounts->nstacks
 	    && strcmp(mounts->stacks[at].target, stack->target) == 0)
 		++mounts->stacks[at].depth;
-	else if (at == MAP64_NONE || !ARRAY_ROOM(mounts->stacks, mounts->nstacks, &mounts->room))
-		mounts->report->arena.failed = true;
 	else
-		mounts->stacks[mounts->nstacks++] = *stack;
+		ARENA_PUSH(&mounts->report->arena, mounts->stacks, mounts->nstacks, *stack);
 }
 
 static void report_stacks(struct mounts_audit *mounts)
@@ -147,7 +143,6 @@ static void check_dead(struct mounts_audit *mounts, uint32_t node, const char *t
 	int error = d->probed ? d->probed[node].error : 0;
 	int pid = d->probed ? d->probed[node].pid : 0;
 	uint32_t first = map64_put(&mounts->dead, mount_dev(m), node);
-	mounts->report->arena.failed |= first == MAP64_NONE;
 	if (first != node)
 		return;
 	enum audit_code code = hung ? MNT_TIMEOUT : MNT_STALE;
@@ -221,15 +216,18 @@ static void report_count(struct mounts_audit *mounts, enum audit_code code, size
 
 int audit_mounts(const struct audit_live *in, struct audit_report *report)
 {
-	struct mounts_audit mounts = {.in = in, .report = report};
+	struct arena *arena = &report->arena;
+	struct mounts_audit mounts = {
+		.in = in, .report = report, .by_mount.arena = arena, .dead.arena = arena,
+		.stacked.arena = arena};
 	const struct mtree *tree = &in->d->tree;
 	size_t count = 0, max = in->mount_max > 0 ? (size_t)in->mount_max : 0;
-	for (uint32_t i = 0; i < in->plan->count && !report->arena.failed; ++i) {
+	for (uint32_t i = 0; i < in->plan->count; ++i) {
 		const struct mount *m = in->plan->lines[i].mount;
-		report->arena.failed |= m && map64_put(&mounts.by_mount, (uint64_t)(uintptr_t)m, i)
-		                       == MAP64_NONE;
+		if (m)
+			map64_put(&mounts.by_mount, (uint64_t)(uintptr_t)m, i);
 	}
-	for (uint32_t i = 0; i < tree->count && !report->arena.failed; ++i) {
+	for (uint32_t i = 0; i < tree->count && !arena->failed; ++i) {
 		count += !tree->nodes[i].gone && !tree->nodes[i].made;
 		check_node(&mounts, i);
 	}
@@ -252,10 +250,6 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 		audit_not_checked(report, MNT_STALE);
 		audit_not_checked(report, MNT_TIMEOUT);
 	}
-	map64_destroy(&mounts.by_mount);
-	map64_destroy(&mounts.dead);
-	map64_destroy(&mounts.stacked);
-	free(mounts.stacks);
 	return audit_finish(report);
 }
 

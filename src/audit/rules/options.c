@@ -254,12 +254,17 @@ static void check_flag(struct audit *audit, const struct fstab_entry *entry,
 	}
 }
 
+static uint64_t key_of(const struct opt *option)
+{
+	return map64_bytes(MAP64_BYTES, option->text, option->nname);
+}
+
 /** Compare an option with the preceding ones. */
 static void check_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
                            uint32_t at)
 {
 	const struct opt *o = &entry->opts[at];
-	uint64_t hash = map64_bytes(MAP64_BYTES, o->text, o->nname);
+	uint64_t hash = key_of(o);
 	uint32_t before = map64_get(&audit->keys, hash);
 	const struct opt *first = before != MAP64_NONE ? &entry->opts[before] : NULL;
 	bool known = fsopt_is_general(o->text, o->nname)
@@ -282,7 +287,7 @@ static void check_repeated(struct audit *audit, const struct fstab_entry *entry,
 			check_conflict(audit, entry, sides[i % 2], sides[!(i % 2)], NULL);
 	}
 	map64_remove(&audit->keys, hash);
-	audit->report->arena.failed |= map64_put(&audit->keys, hash, at) == MAP64_NONE;
+	map64_put(&audit->keys, hash, at);
 }
 
 void audit_options(struct audit *audit, const struct fstab_entry *entry)
@@ -293,5 +298,6 @@ void audit_options(struct audit *audit, const struct fstab_entry *entry)
 		if (entry->nopts > 1)
 			check_repeated(audit, entry, complete, i);
 	}
-	map64_destroy(&audit->keys);
+	for (uint32_t i = 0; i < entry->nopts; ++i)
+		map64_remove(&audit->keys, key_of(&entry->opts[i]));
 }

@@ -10,7 +10,6 @@
 #include "mountopts/edit.h"
 #include "mountopts/optlist.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /** The source of a bind or image with its existing symlinks followed, since the source may
@@ -18,32 +17,24 @@
 static const char *real_source(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
-	const char *source = entry->source, *path = NULL;
-	struct strbuf real = {0};
+	const char *source = entry->source;
+	struct strbuf real = {.arena = &audit->report->arena};
 	if (!facts->look || *source != '/' || source[1] == '/'
 	    || strncmp(source, "/dev/", 5) == 0 || !(entry->bind || entry->type & FST_DEVICE))
 		return NULL;
 	enum fact_kind kind = facts->look(facts->arg, source, &real);
-	if (kind != FACT_UNKNOWN && real.len)
-		path = audit_format(audit->report, "%s", strbuf_str(&real));
-	audit->report->arena.failed |= real.failed;
-	strbuf_destroy(&real);
-	return path;
+	return kind != FACT_UNKNOWN && real.len ? strbuf_str(&real) : NULL;
 }
 
 void audit_order_make(struct audit *audit)
 {
-	audit->order_lines = calloc(audit->count + 1, sizeof(*audit->order_lines));
-	if (!audit->order_lines) {
-		audit->report->arena.failed = true;
-		return;
-	}
-	for (size_t i = 0; i < audit->count; ++i) {
+	struct arena *arena = &audit->report->arena;
+	audit->order_lines = arena_new(arena, audit->count, sizeof(*audit->order_lines));
+	for (size_t i = 0; i < audit->count && audit->order_lines; ++i) {
 		audit->entries[i].real_source = real_source(audit, &audit->entries[i]);
 		audit->order_lines[i] = &audit->entries[i];
 	}
-	order_make(audit->order_lines, (uint32_t)audit->count, &audit->report->arena,
-	           &audit->order);
+	order_make(audit->order_lines, (uint32_t)audit->count, arena, &audit->order);
 	audit->norder_findings = order_check(&audit->order, NULL, &audit->order_findings);
 }
 
@@ -141,7 +132,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 {
 	const struct order *order = &audit->order;
 	uint32_t line = finding->line;
-	struct strbuf list = {0}, option = {0}, text = {0};
+	struct strbuf list = {.arena = &audit->report->arena}, option = list, text = list;
 	strbuf_puts(&list, options);
 	for (uint32_t at = order->begin[line]; at < order->begin[line + 1]; ++at) {
 		const struct order_need *need = &order->needs[at];
@@ -155,10 +146,7 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 			opt_add_once(&list, strbuf_str(&option));
 	}
 	escape_octal(&text, strbuf_str(&list), " \t\n\\", false);
-	audit->report->arena.failed |= list.failed || option.failed;
-	strbuf_destroy(&list);
-	strbuf_destroy(&option);
-	return audit_keep(audit->report, &text);
+	return strbuf_str(&text);
 }
 
 /** Report a line that needs the network, but that systemd mounts before the network. */

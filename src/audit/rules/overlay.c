@@ -13,7 +13,6 @@
 #include "mountopts/layers.h"
 #include "mounttree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { LAYERS_MAX = 128 };   /* maximum number of layers compared with each other */
@@ -115,8 +114,7 @@ static void check_shared(struct layers *layers, const struct layer *layer)
 	struct audit *audit = layers->audit;
 	uint32_t self = (uint32_t)(layers->entry - audit->entries);
 	uint32_t first = map64_put(&audit->written, map64_text(layer->path), self);
-	audit->report->arena.failed |= first == MAP64_NONE;
-	if (first == MAP64_NONE || first == self || layers->shared)
+	if (first == self || layers->shared)
 		return;
 	layers->shared = true;
 	audit_add_line(layers->audit, layers->entry, FSTAB_OVERLAY_DIR, AUDIT_WARNING,

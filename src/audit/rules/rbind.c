@@ -17,7 +17,6 @@
 #include "mountopts/optlist.h"
 #include "mounttree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /** The binds of a file and the visible mounts. */
@@ -41,26 +40,20 @@ static const char *end_of(const struct bounds *b, uint32_t line)
 	return path && path[1] ? path : NULL;
 }
 
-static void bounds_destroy(struct bounds *b)
+/** Index the lines and mounts. */
+static void bounds_init(struct bounds *b, struct arena *arena)
 {
-	map64_destroy(&b->seen);
-	pathmap_destroy(&b->binds);
-}
-
-/** Index the lines and mounts.  @return false: ENOMEM. */
-static bool bounds_init(struct bounds *b)
-{
-	bool failed = false;
-	for (uint32_t i = (uint32_t)b->file->count; i-- > 0 && !failed;) {
+	b->seen.arena = b->binds.newest.arena = arena;
+	for (uint32_t i = (uint32_t)b->file->count; i-- > 0;) {
 		const char *path = end_of(b, i);
-		failed = path && pathmap_add(&b->binds, path, i) != 0;
+		if (path)
+			pathmap_add(&b->binds, path, i);
 	}
-	for (uint32_t i = 0; b->binds.count && i < b->plan->count && !failed; ++i) {
+	for (uint32_t i = 0; b->binds.count && i < b->plan->count; ++i) {
 		const struct fstab_line *line = &b->plan->lines[i];
 		if (line->mount && line->target && !line->hidden)
-			failed = map64_put(&b->seen, map64_text(line->target), i) == MAP64_NONE;
+			map64_put(&b->seen, map64_text(line->target), i);
 	}
-	return !failed;
 }
 
 /** The visible mount at a directory joined with n bytes of a relative path; or NULL. */
@@ -93,12 +86,12 @@ static bool next_above(const struct bounds *b, struct pathmap_at *at)
 	return false;
 }
 
-bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
-                      const struct fstab_file *file)
+void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
+                      const struct fstab_file *file, struct arena *arena)
 {
 	struct bounds b = {.plan = plan, .match = match, .file = file};
-	bool good = bounds_init(&b);
-	for (size_t i = 0; good && b.binds.count && i < plan->count; ++i) {
+	bounds_init(&b, arena);
+	for (size_t i = 0; b.binds.count && i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		if (line->owner || !line->mount || !line->target || line->hidden)
 			continue;
@@ -114,8 +107,6 @@ bool audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 			break;
 		}
 	}
-	bounds_destroy(&b);
-	return good;
 }
 
 /** Whether a mount, and all mounts between it and the source of a bind, are older than the bind
@@ -176,13 +167,15 @@ static void report_left_out(struct drift *drift, const struct fstab_entry *line,
 			     "is mounted below the source, but %s is missing", child->target);
 }
 
-bool drift_find_left_out(struct drift *drift)
+void drift_find_left_out(struct drift *drift)
 {
 	const struct audit_live *in = drift->in;
 	struct bounds b = {.plan = in->plan, .match = in->match, .file = in->file,
 	                   .source = true};
-	bool good = bounds_init(&b);
-	for (size_t i = 0; good && b.binds.count && i < in->plan->count; ++i) {
+	if (drift->report->arena.failed)
+		return;
+	bounds_init(&b, &drift->report->arena);
+	for (size_t i = 0; b.binds.count && i < in->plan->count; ++i) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		const char *owner = line->owner ? line->owner : "";
 		/* The copy of a temporary mount may have been unmounted. */
@@ -196,6 +189,4 @@ bool drift_find_left_out(struct drift *drift)
 				report_left_out(drift, &in->file->entries[at.value], line);
 		}
 	}
-	bounds_destroy(&b);
-	return good;
 }

@@ -40,7 +40,7 @@ void audit_index_source(struct audit *audit, uint32_t i)
 	const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
 	                   ? audit->entries[later].path : NULL;
 	uint32_t first = path && strcmp(path, "/") == 0 ? later : i;
-	audit->report->arena.failed |= map64_put(&audit->by_source, source, first) == MAP64_NONE;
+	map64_put(&audit->by_source, source, first);
 }
 
 /** Report options of a btrfs line that the first mounted line of the file system lacks: a
@@ -48,7 +48,7 @@ void audit_index_source(struct audit *audit, uint32_t i)
 static void check_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
 {
-	struct strbuf lost = {0};
+	struct strbuf lost = {.arena = &audit->report->arena};
 	if (strcmp(entry->fstype, "btrfs") != 0 || strcmp(first->fstype, "btrfs") != 0
 	    || first->automount)
 		return;
@@ -57,18 +57,16 @@ static void check_superblock(struct audit *audit, const struct fstab_entry *firs
 		return;
 	}
 	opt_overruled("btrfs", first->options, entry->opts, entry->nopts, &lost);
-	audit->report->arena.failed |= lost.failed;
 	if (lost.len)
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING,
 			       audit_format(audit->report, "the options of line %u",
 			                    first->line->number),
-			       audit_format(audit->report, "%s", strbuf_str(&lost)),
+			       strbuf_str(&lost),
 			       "move them to that line; for one directory use chattr +C or btrfs "
 			       "property set",
 			       "the kernel ignores %s here: line %u mounts the same btrfs first, "
 			       "and its options apply to all subvolumes", strbuf_str(&lost),
 			       first->line->number);
-	strbuf_destroy(&lost);
 }
 
 void audit_repeated(struct audit *audit, const struct fstab_entry *entry)

@@ -183,7 +183,6 @@ static const char *other_case(struct audit *audit, const char *source)
 {
 	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
 		char *copy = arena_strndup(&audit->report->arena, source, strlen(source));
-		audit->report->arena.failed |= !copy;
 		for (char *c = copy ? strchr(copy, '=') : NULL; c && *c; ++c)
 			*c = (char)(upper ? toupper((unsigned char)*c)
 			                  : tolower((unsigned char)*c));
@@ -363,12 +362,10 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
-	/* If several devices have the tag, udev links to only one. */
-	struct strbuf tag = {0};
+	/* The symlink of udev leads to only one of the devices with the tag. */
+	struct strbuf tag = {.arena = &audit->report->arena};
 	int all = count == 1 && fstab_link_tag(source, &tag)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
-	audit->report->arena.failed |= tag.failed;
-	strbuf_destroy(&tag);
 	count = all > 1 ? all : count;
 	check_network(audit, entry, count > 0 && device.remote);
 	if (count < 0 && *source == '/' && !audit_above(audit, entry, source)

@@ -144,7 +144,7 @@ static void check_unit(struct audit *audit, const struct fstab_entry *entry, con
 	static const char *const dirs[] = {"/etc/systemd/system", "/run/systemd/system"};
 	const struct fstab_facts *facts = audit->in->facts;
 	bool automount = strcmp(kind, ".automount") == 0, found = false;
-	struct strbuf real = {0};
+	struct strbuf real = {.arena = &audit->report->arena};
 	const char *unit = audit_unit_name(audit->report, path, kind);
 	bool lacks = fstab_answer(facts, FSTAB_LACKS_UNIT, unit) > 0;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && !lacks && !found; ++i) {
@@ -160,8 +160,6 @@ static void check_unit(struct audit *audit, const struct fstab_entry *entry, con
 		if (found)
 			report_unit(audit, entry, masked, automount, unit, file);
 	}
-	audit->report->arena.failed |= real.failed;
-	strbuf_destroy(&real);
 }
 
 /** Check a unit file for a swap space, by the path that systemd makes of the source. */

@@ -62,8 +62,9 @@ static void note_lines(const struct audit_live *in, struct audit_report *report,
 			continue;
 		const char *path = *line->target == '/'   ? line->target
 		                   : *line->source == '/' ? line->source : NULL;
-		const char *normal = path ? fstab_normal(&report->arena, path) : NULL;
-		report->arena.failed |= path && (!normal || pathmap_add(lines, normal, 0) != 0);
+		const char *normal = fstab_normal(&report->arena, path);
+		if (normal)
+			pathmap_add(lines, normal, 0);
 	}
 }
 
@@ -113,7 +114,8 @@ static void check_wanted(const struct audit_live *in, struct audit_report *repor
 int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	struct pathmap lines = {0};   /* mount points and swap spaces of the fstab -> 0 */
+	/* Mount points and swap spaces of the fstab, each with 0. */
+	struct pathmap lines = {.newest.arena = &report->arena};
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
 		audit_not_checked(report, UNIT_FAILED);
@@ -130,6 +132,5 @@ int audit_units(const struct audit_live *in, struct audit_report *report)
 		if (!booting)
 			check_wanted(in, report, &lines, unit);
 	}
-	pathmap_destroy(&lines);
 	return audit_finish(report);
 }
