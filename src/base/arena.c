@@ -54,6 +54,28 @@ void arena_merge(struct arena *arena, struct arena *other)
 	arena_init(other);
 }
 
+void arena_release(struct arena *arena, const void *piece, size_t size)
+{
+	/* The first chunk is being filled. */
+	struct arena_chunk *before = size > ARENA_CHUNK / 4 ? arena->head : NULL;
+	while (before && before->next && before->next->data != piece)
+		before = before->next;
+	if (before && before->next) {
+		struct arena_chunk *chunk = before->next;
+		before->next = chunk->next;
+		free(chunk);
+	}
+}
+
+bool arena_extend(struct arena *arena, const char *piece, size_t size, size_t bigger)
+{
+	if (arena->failed || !arena->head || piece + size != arena->head->data + arena->used
+	    || bigger - size > arena->size - arena->used)
+		return false;
+	arena->used += bigger - size;
+	return true;
+}
+
 /** Allocate size bytes at the given alignment (a power of two). */
 static void *arena_take(struct arena *arena, size_t size, size_t align)
 {
@@ -180,6 +202,7 @@ bool arena_room(struct arena *arena, void *items, size_t count, size_t element)
 		memcpy(&old, items, sizeof(old));
 		if (count)
 			memcpy(bigger, old, count * element);
+		arena_release(arena, old, count * element);
 		memcpy(items, &bigger, sizeof(bigger));
 	}
 	return !arena->failed;

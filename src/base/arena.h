@@ -53,6 +53,14 @@ void arena_init(struct arena *arena);
 /** Free everything that was allocated from the arena, which may be used again. */
 void arena_destroy(struct arena *arena);
 
+/** Give back a piece that is not used any more, such as one that was replaced by a larger copy: the
+    memory of a large one is freed.
+    @size  That was allocated. */
+void arena_release(struct arena *arena, const void *piece, size_t size);
+
+/** Enlarge the last piece where it is.  @return false: it has to be copied. */
+bool arena_extend(struct arena *arena, const char *piece, size_t size, size_t bigger);
+
 /** Move the memory of another arena into this one, and its failure. */
 void arena_merge(struct arena *arena, struct arena *other);
 

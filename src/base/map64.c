@@ -34,6 +34,8 @@ void map64_destroy(struct map64 *map)
 {
 	if (!map->arena)
 		free(map->slots);
+	else if (map->slots)
+		arena_release(map->arena, map->slots, (map->mask + 1) * sizeof(*map->slots));
 	*map = (struct map64){.arena = map->arena};
 }
 

@@ -54,16 +54,22 @@ static bool strbuf_grow(struct strbuf *buf, size_t n)
 	size_t need = buf->len + n + 1;
 	if (need <= buf->size)
 		return true;
-	size_t size = buf->size ? buf->size * 2 : 64;
+	size_t size = buf->size ? buf->size * 2 : buf->arena ? 32 : 64;
 	if (size < need)
 		size = need;
-	char *data = buf->arena ? arena_new(buf->arena, size, 1) : realloc(buf->data, size);
+	char *data = buf->data;
+	if (!buf->arena) {
+		data = realloc(data, size);
+	} else if (!data || !arena_extend(buf->arena, data, buf->size, size)) {
+		data = arena_new(buf->arena, size, 1);
+		if (data && buf->data)
+			memcpy(data, buf->data, buf->len + 1);
+		arena_release(buf->arena, buf->data, buf->size);
+	}
 	if (!data) {
 		strbuf_fail(buf);
 		return false;
 	}
-	if (buf->arena && buf->data)
-		memcpy(data, buf->data, buf->len + 1);
 	buf->data = data;
 	buf->size = size;
 	return true;

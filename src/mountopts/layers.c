@@ -39,16 +39,17 @@ void opt_layer_path(const struct opt_layer *layer, struct strbuf *path)
 }
 
 /** The path of a layer, in the arena. */
-static const char *keep_path(struct arena *arena, const struct opt_layer *layer)
+static const char *keep_path(struct arena *arena, const struct opt_layer *layer,
+                             struct strbuf *path)
 {
-	struct strbuf path = {.arena = arena};
-	opt_layer_path(layer, &path);
-	return strbuf_str(&path);
+	opt_layer_path(layer, path);
+	return arena_built(arena, path);
 }
 
 size_t opt_layers(const char *options, opt_next_fn *next, struct arena *arena,
                   struct opt_dir **dirs)
 {
+	struct strbuf value = {.arena = arena}, path = value;
 	size_t n = 0, len;
 	bool list;
 	*dirs = NULL;
@@ -56,17 +57,17 @@ size_t opt_layers(const char *options, opt_next_fn *next, struct arena *arena,
 		if (!opt_is_layers(o, len, &list))
 			continue;
 		const char *text = (const char *)memchr(o, '=', len) + 1;
-		struct strbuf value = {.arena = arena};
+		strbuf_reset(&value);
 		unescape_octal_add(&value, text, (size_t)(o + len - text));
 		struct opt_layer layer;
 		for (const char *at = strbuf_str(&value); *at; at += *at == ':') {
 			if (!opt_layer_next(&at, list, &layer))
 				continue;
 			struct opt_dir dir = {.of = *o, .list = layer.list,
-			                      .path = keep_path(arena, &layer)};
+			                      .path = keep_path(arena, &layer, &path)};
 			if ((*o == 'u' || *o == 'w') && memchr(layer.text, '\\', layer.n)) {
 				layer.list = true;
-				dir.other = keep_path(arena, &layer);
+				dir.other = keep_path(arena, &layer, &path);
 			}
 			ARENA_PUSH(arena, *dirs, n, dir);
 		}

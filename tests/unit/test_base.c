@@ -325,6 +325,39 @@ UNIT_TEST(arena_result)
 	fault_each_allocation(build_all, NULL, BUILT);
 }
 
+/** Large pieces are freed when they are replaced; the others stay. */
+UNIT_TEST(arena_large)
+{
+	enum { LARGE = 20000 };
+	struct arena arena = {0};
+	struct strbuf text = {.arena = &arena};
+	struct map64 map = {.arena = &arena};
+	uint32_t *list = NULL;
+	size_t n = 0;
+	const char *first = arena_text(&arena, "first");
+	for (uint32_t i = 0; i < LARGE; ++i) {
+		strbuf_printf(&text, "%05u", i);
+		CU_ASSERT_EQUAL(map64_put(&map, i, i), i);
+		ARENA_PUSH(&arena, list, n, i);
+		if (i % 64 == 0)
+			CU_ASSERT_STRING_EQUAL(arena_text(&arena, "between"), "between");
+	}
+	CU_ASSERT_TRUE_FATAL(n == LARGE && text.len == 5 * LARGE && map.count == LARGE);
+	for (uint32_t i = 0; i < LARGE; ++i) {
+		char digits[6];
+		snprintf(digits, sizeof(digits), "%05u", i);
+		CU_ASSERT_TRUE(list[i] == i && map64_get(&map, i) == i
+		               && memcmp(text.data + (size_t)5 * i, digits, 5) == 0);
+	}
+	map64_destroy(&map);
+	arena_release(&arena, list, n * sizeof(*list));
+	arena_release(&arena, first, 6);
+	arena_release(&arena, NULL, 0);
+	CU_ASSERT_STRING_EQUAL(first, "first");
+	CU_ASSERT_EQUAL(arena_check(&arena), 0);
+	arena_destroy(&arena);
+}
+
 /** What a hostile size would overflow fails; so does all that follows, until it is destroyed. */
 UNIT_TEST(arena_sizes)
 {
