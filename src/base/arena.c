@@ -148,7 +148,7 @@ int arena_check(const struct arena *arena)
 }
 
 /** Allocate n elements, not zeroed.  @return NULL after a failure. */
-static void *take_elements(struct arena *arena, size_t n, size_t element)
+static void *new_elements(struct arena *arena, size_t n, size_t element)
 {
 	size_t size;
 	if (__builtin_mul_overflow(n, element, &size))
@@ -158,7 +158,7 @@ static void *take_elements(struct arena *arena, size_t n, size_t element)
 
 void *arena_new(struct arena *arena, size_t n, size_t element)
 {
-	void *array = take_elements(arena, n, element);
+	void *array = new_elements(arena, n, element);
 	return array ? memset(array, 0, n * element) : NULL;
 }
 
@@ -193,9 +193,9 @@ const char *arena_printf(struct arena *arena, const char *format, ...)
 
 bool arena_room(struct arena *arena, void *items, size_t count, size_t element)
 {
-	/* Its room follows from the count: LIST_FIRST, or the next power of two. */
+	/* The capacity of a list follows from its count: LIST_FIRST, or the next power of two. */
 	bool full = count == 0 || (count >= LIST_FIRST && (count & (count - 1)) == 0);
-	void *bigger = full ? take_elements(arena, count ? count : LIST_FIRST / 2, 2 * element)
+	void *bigger = full ? new_elements(arena, count ? count : LIST_FIRST / 2, 2 * element)
 	                    : NULL;
 	if (bigger) {
 		void *old;

@@ -105,11 +105,12 @@ const char *arena_printf(struct arena *arena, const char *format, ...);
 /** Append an element to a list; after a failure do nothing.
     @items  The list: NULL at first.  Only ARENA_PUSH() adds to it.
     @count  The number of elements, which is increased.
-    @...    The element. */
+    @...    The element, evaluated before there is room for it. */
 #define ARENA_PUSH(arena, items, count, ...) \
 	do { \
+		const __typeof__(*(items)) element_ = __VA_ARGS__; \
 		if (arena_room((arena), &(items), (count), sizeof(*(items)))) \
-			(items)[(count)++] = __VA_ARGS__; \
+			(items)[(count)++] = element_; \
 	} while (0)
 
 /** Make room for another element of a list.  Use ARENA_PUSH().

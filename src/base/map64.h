@@ -32,7 +32,7 @@ void map64_seed(const void *random);
 /** Make an empty map, as {0} does. */
 void map64_init(struct map64 *map);
 
-/** Free the map's memory; not needed if it is that of an arena. */
+/** Free the map's memory; not needed if an arena owns it. */
 void map64_destroy(struct map64 *map);
 
 /** Make room for n keys, so that map64_put() cannot fail.  @return 0, or -1.

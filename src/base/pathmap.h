@@ -22,7 +22,7 @@ struct pathmap_entry {
 	                          PATHMAP_NONE */
 };
 
-/** A map; empty if zeroed.  With newest.arena its memory is that of an arena, which records that an
+/** A map; empty if zeroed.  With newest.arena the arena owns its memory, and records that an
     addition failed: then all later ones fail as well. */
 struct pathmap {
 	struct pathmap_entry *entries;   /* in the order in which they were added */
@@ -42,7 +42,7 @@ struct pathmap_at {
 	bool begun;            /* a first step was made */
 };
 
-/** Free the memory of a map; not needed if it is that of an arena. */
+/** Free the memory of a map; not needed if an arena owns it. */
 void pathmap_destroy(struct pathmap *map);
 
 /** Add a number to those of a path.

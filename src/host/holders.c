@@ -272,7 +272,7 @@ static bool is_alive(struct host *host, uint64_t dev)
 static void list_wanted(struct looking *look, const struct tablines *lines)
 {
 	struct host *host = look->host;
-	for (size_t i = 0; i < lines->count; ++i) {
+	for (size_t i = 0; i < lines->count && !look->out->arena.failed; ++i) {
 		const struct tabline *line = &lines->lines[i];
 		if (line->kind != TABLINE_ENTRY)
 			continue;

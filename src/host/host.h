@@ -242,7 +242,7 @@ struct host_holder {
 struct host_holders {
 	struct host_holder *list;
 	size_t count;
-	struct arena arena;      /* owns the strings */
+	struct arena arena;      /* owns the list, its strings, and the maps that make it */
 	bool partly;             /* some processes could not be examined */
 };
 

@@ -20,10 +20,14 @@ int os_socketpair(struct os *os, int type, int fds[2])
 
 int os_fork_process(struct os *os)
 {
+	enum { ORPHAN = 255 };
 	int parent = os_getpid(), pid = OS_CALL(os, OS_FORK, fork);
-	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0
-	                 || (getppid() != parent && getppid() != 0)))
-		os_exit_process(1);   /* the parent has ended; 0: it is in another namespace */
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* 0: the parent is in another PID namespace. */
+		if (getppid() != parent && getppid() != 0)
+			os_exit_process(ORPHAN);
+	}
 	return pid;
 }
 
@@ -358,8 +362,8 @@ int os_getpid(void)
 int os_detach(struct os *os, const char *name, bool outlives, int fds[2])
 {
 	int kept = 3;
-	if (outlives)
-		prctl(PR_SET_PDEATHSIG, 0);
+	if (prctl(PR_SET_PDEATHSIG, outlives ? 0 : SIGKILL) != 0 && !outlives)
+		return -1;
 	prctl(PR_SET_NAME, name);
 	setsid();   /* fails if the process is a session leader already */
 	if (chdir("/") != 0)

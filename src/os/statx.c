@@ -122,7 +122,7 @@ bool os_statx_is_mount_root(const struct k_statx *st)
 int os_is_on_mount(struct os *os, int fd, const struct mount *mount)
 {
 	struct k_statx st;
-	/* A 32-bit ID can be that of an older mount. */
+	/* A 32-bit ID can be reused: an older mount may have had it. */
 	bool unique = mount->uniq_id && os->caps & OSC_STATX_UNIQUE;
 	uint64_t id = 0;
 	if (!unique)

@@ -183,6 +183,15 @@ for number in (1, 13, 22, 38):
                   and all(row["btime"] is None and row["mnt-id"] == mount_id(row["path"]) for row in rows),
                   f"statx: {number}: {more}: {rows[:3]}")
 
+# An audit in a child works where nothing can end the child together with its parent.
+if not gm.sanitized():
+    NR["prctl"] = {"x86_64": 157, "aarch64": 167}[os.uname().machine]
+    AUDIT = ("audit", "--static", "--fstab", gm.touch("/etc/fstab"), "--max-time=60")
+    want = gm.getmnt(*AUDIT)
+    got = gm.getmnt(*AUDIT, before=lambda: forbid(["prctl"], ERRORS["EPERM"]))
+    gm.expect(want.status in (0, 1) and (got.status, got.out, got.err) == (want.status, want.out, want.err),
+              f"audit without prctl: {got.status} {got.out} {got.err}, not {want.status} {want.out}")
+
 # The number of threads, and none where they cannot be created.
 WALK = ("-q", "--names=walk", "--threads=4", "--algorithm=getmnt1", "--stats=json")
 threads = gm.getmnt(*WALK).stats()["threads"]

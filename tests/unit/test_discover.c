@@ -382,9 +382,7 @@ UNIT_TEST(same_result_every_way)
 	top_end();
 }
 
-/** The owner of a FUSE mount. */
-/** What was found of a table serves another tree of it: which mounts can block, also through a
-    path. */
+/** Another tree of the same table adopts which mounts can block, also through a path. */
 UNIT_TEST(results_are_adopted)
 {
 	struct discovery *d = unit_discover(
@@ -408,6 +406,7 @@ UNIT_TEST(results_are_adopted)
 	unit_discovery_free(d);
 }
 
+/** The owner of a FUSE mount. */
 UNIT_TEST(owner)
 {
 	static const struct {
