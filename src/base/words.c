@@ -10,6 +10,19 @@ static bool is_same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
+const char *word_number(const char *at, uint64_t *number)
+{
+	*number = 0;
+	if (*at < '0' || *at > '9')
+		return NULL;
+	for (; *at >= '0' && *at <= '9'; ++at) {
+		if (__builtin_mul_overflow(*number, 10, number)
+		    || __builtin_add_overflow(*number, (uint64_t)(*at - '0'), number))
+			return NULL;
+	}
+	return at;
+}
+
 unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool part)
 {
 	unsigned rows[3][NEAR_BYTES + 1];

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /** Whether n bytes are equal to a word. */
@@ -53,6 +54,9 @@ static inline const char *word_below(const char *path, const char *dir)
 		--n;
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]) ? path + n : NULL;
 }
+
+/** Parse the digits of a number.  @return the text after them; NULL: no digit, or too large. */
+const char *word_number(const char *at, uint64_t *number);
 
 /** The maximum length of b in near_distance(), in bytes. */
 enum { NEAR_BYTES = 64 };

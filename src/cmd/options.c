@@ -5,7 +5,6 @@
 #include "base/words.h"
 #include "cmd/cmd.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -100,12 +99,9 @@ int option_parse_words(const struct option_row *row, const char *value, unsigned
 
 bool option_number(const char *text, uint64_t max, uint64_t *number)
 {
-	if (*text < '0' || *text > '9')
-		return false;
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10);
-	if (errno || *end || value > max)
+	uint64_t value;
+	const char *end = word_number(text, &value);
+	if (!end || *end || value > max)
 		return false;
 	*number = value;
 	return true;

@@ -43,20 +43,6 @@ QUERY_PARSE(query_parse_string)
 
 /* Numbers */
 
-/** Parse digits.  @return what follows, or NULL: there are none, or too many. */
-static const char *parse_digits(const char *at, uint64_t *n)
-{
-	*n = 0;
-	if (*at < '0' || *at > '9')
-		return NULL;
-	for (; *at >= '0' && *at <= '9'; ++at) {
-		if (__builtin_mul_overflow(*n, 10, n)
-		    || __builtin_add_overflow(*n, (uint64_t)(*at - '0'), n))
-			return NULL;
-	}
-	return at;
-}
-
 /** Parse the sign of a number, after which strtoumax(3), and so GNU find, allows a plus.
     @return what follows. */
 static const char *parse_sign(const char *at, char *sign)
@@ -82,7 +68,7 @@ QUERY_PARSE(query_parse_number)
 	char sign;
 	const char *at = parse_sign(args[0], &sign);
 	uint64_t n;
-	at = parse_digits(at, &n);
+	at = word_number(at, &n);
 	if (!at || *at)
 		return query_refuse(p, "invalid number \"%s\" for %s; it must be N, +N (more) or "
 		                    "-N (less)", args[0], word_of(p));
@@ -100,7 +86,7 @@ QUERY_PARSE(query_parse_size)
 	char sign;
 	const char *at = parse_sign(args[0], &sign);
 	uint64_t n;
-	at = parse_digits(at, &n);
+	at = word_number(at, &n);
 	char letter = at && *at ? *at : 'b';
 	for (size_t i = 0; at && (!*at || !at[1]) && i < sizeof(units) / sizeof(*units); ++i) {
 		if (units[i].letter == letter) {
@@ -121,8 +107,8 @@ QUERY_PARSE(query_parse_dev)
 {
 	const char *at = args[0];
 	uint64_t major, minor;
-	at = parse_digits(at, &major);
-	at = at && *at == ':' ? parse_digits(at + 1, &minor) : NULL;
+	at = word_number(at, &major);
+	at = at && *at == ':' ? word_number(at + 1, &minor) : NULL;
 	if (!at || *at || major > UINT32_MAX || minor > UINT32_MAX)
 		return query_refuse(p, "invalid device \"%s\"; it must be MAJOR:MINOR", args[0]);
 	struct query_node *node = query_node(p, row);
@@ -136,7 +122,7 @@ QUERY_PARSE(query_parse_dev)
 QUERY_PARSE(query_parse_depth_limit)
 {
 	uint64_t n;
-	const char *end = parse_digits(args[0], &n);
+	const char *end = word_number(args[0], &n);
 	if (!end || *end)
 		return query_refuse(p, "invalid number \"%s\" for %s; it must be 0 or more, "
 		                    "without a sign", args[0], word_of(p));
@@ -353,7 +339,7 @@ QUERY_PARSE(query_parse_owner)
 	int found = !(group ? env->group : env->user) ? -1
 	            : (group ? env->group : env->user)(env->arg, name, &id);
 	uint64_t n;
-	const char *end = parse_digits(name, &n);
+	const char *end = word_number(name, &n);
 	if (found != 1 && end && !*end && n <= UINT32_MAX) {
 		id = (uint32_t)n;
 		found = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/found/owners.h"
 
+#include "base/words.h"
 #include "os/file.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +30,9 @@ static void store_line(struct owners *owners, char *line)
 	char *number = colon ? strchr(colon + 1, ':') : NULL;
 	if (!number || colon == line)
 		return;
-	char *end;
-	errno = 0;
-	unsigned long long id = strtoull(++number, &end, 10);
-	if (end == number || *end != ':' || *number < '0' || *number > '9' || errno
-	    || id > UINT32_MAX)
+	uint64_t id;
+	const char *end = word_number(number + 1, &id);
+	if (!end || *end != ':' || id > UINT32_MAX)
 		return;
 	*colon = '\0';
 	map64_put(&owners->names, id, (uint32_t)(line - owners->text));

@@ -6,6 +6,7 @@
 #include "cmd/search/where.h"
 
 #include "base/escape.h"
+#include "base/words.h"
 #include "cmd/cmd.h"
 #include "os/os.h"
 #include "search/query.h"
@@ -20,12 +21,11 @@
 static bool size_read(const char *text, uint64_t *size)
 {
 	static const char units[] = "bkmgtp";
-	char *end;
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	uint64_t n = strtoull(text, &end, 10);
+	uint64_t n;
 	unsigned shift = 0;
+	const char *end = word_number(text, &n);
+	if (!end)
+		return false;
 	if (*end) {
 		const char *unit = strchr(units, *end | ('a' ^ 'A'));
 		if (!unit || (end[1] && strcmp(end + 1, "iB") != 0))
@@ -33,7 +33,7 @@ static bool size_read(const char *text, uint64_t *size)
 		shift = 10 * (unsigned)(unit - units);
 	}
 	*size = n << shift;
-	return errno == 0 && *size >> shift == n && *size < INT64_MAX;
+	return *size >> shift == n && *size < INT64_MAX;
 }
 
 /** Add --size: +N means N or more, -N means N or less. */
