@@ -21,6 +21,7 @@ enum {
 struct audit {
 	const struct audit_input *in;
 	struct audit_report *report;
+	struct arena work;       /* of the indexes and the order */
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
 	struct pathmap by_target;   /* mount point -> its entries without noauto, the first entry

@@ -182,12 +182,13 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit audit = {
 		.in = &input, .report = report,
 		.entries = arena_new(arena, in->file->count, sizeof(*audit.entries)),
-		.by_target.newest.arena = arena, .by_source.arena = arena,
-		.written.arena = arena, .keys.arena = arena,
+		.by_target.newest.arena = &audit.work, .by_source.arena = &audit.work,
+		.written.arena = &audit.work, .keys.arena = &audit.work,
 	};
 	read_lines(&audit);
 	index_entries(&audit);
 	audit_order_make(&audit);
+	arena->failed |= audit.work.failed;
 	for (size_t i = 0; i < audit.count && !arena->failed; ++i) {
 		const struct fstab_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
@@ -201,5 +202,7 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		audit_source(&audit, entry);
 		audit_target(&audit, entry);
 	}
+	arena->failed |= audit.work.failed;
+	arena_destroy(&audit.work);
 	return audit_finish(report);
 }

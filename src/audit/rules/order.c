@@ -28,13 +28,12 @@ static const char *real_source(struct audit *audit, const struct fstab_entry *en
 
 void audit_order_make(struct audit *audit)
 {
-	struct arena *arena = &audit->report->arena;
-	audit->order_lines = arena_new(arena, audit->count, sizeof(*audit->order_lines));
+	audit->order_lines = arena_new(&audit->work, audit->count, sizeof(*audit->order_lines));
 	for (size_t i = 0; i < audit->count && audit->order_lines; ++i) {
 		audit->entries[i].real_source = real_source(audit, &audit->entries[i]);
 		audit->order_lines[i] = &audit->entries[i];
 	}
-	order_make(audit->order_lines, (uint32_t)audit->count, arena, &audit->order);
+	order_make(audit->order_lines, (uint32_t)audit->count, &audit->work, &audit->order);
 	audit->norder_findings = order_check(&audit->order, NULL, &audit->order_findings);
 }
 

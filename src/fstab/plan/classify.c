@@ -284,7 +284,7 @@ static void index_primary(struct maker *mk, uint32_t i)
 /** Make the indexes after all nodes are classified by themselves. */
 static void make_indexes(struct maker *mk)
 {
-	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->arena->failed;) {
+	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
 		uint32_t i = mk->tree->order[at];
 		struct decision *decision = &mk->decisions[i];
 		const struct mount *m = plan_mount(mk, i);
@@ -305,6 +305,7 @@ static void make_indexes(struct maker *mk)
 			map64_put(&mk->hidden, mount_dev(m), i);
 		}
 	}
+	mk->arena->failed |= mk->work.failed;
 }
 
 /** Whether a node shows a directory that another mount shows already. */

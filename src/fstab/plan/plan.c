@@ -374,22 +374,20 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;
-	struct arena arena = {0};
+	struct arena *work = &mk->work;
 	struct order order;
-	struct fstab_entry *entries = arena_new(&arena, plan->count, sizeof(*entries));
-	const struct fstab_entry **lines = arena_new(&arena, plan->count, sizeof(*lines));
-	for (size_t i = 0; i < plan->count && !arena.failed; ++i) {
-		fstab_line_entry(&plan->lines[i], &arena, &entries[i]);
+	struct fstab_entry *entries = arena_new(work, plan->count, sizeof(*entries));
+	const struct fstab_entry **lines = arena_new(work, plan->count, sizeof(*lines));
+	for (size_t i = 0; i < plan->count && !work->failed; ++i) {
+		fstab_line_entry(&plan->lines[i], work, &entries[i]);
 		lines[i] = &entries[i];
 	}
-	order_make(lines, (uint32_t)plan->count, &arena, &order);
-	for (size_t i = 0; i < plan->count && !arena.failed; ++i) {
+	order_make(lines, (uint32_t)plan->count, work, &order);
+	for (size_t i = 0; i < plan->count && !work->failed; ++i) {
 		if (order.flags[i] & ORDER_LACKS_NETDEV)
 			plan->lines[i].options = arena_printf(mk->arena, "%s,_netdev",
 			                                      lines[i]->options);
 	}
-	mk->arena->failed |= arena.failed;
-	arena_destroy(&arena);
 }
 
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
@@ -397,22 +395,21 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	const struct mtree *tree = &in->d->tree;
 	struct arena *arena = &plan->arena;
 	*plan = (struct fstab_plan){0};
+	struct maker mk = {.in = in, .plan = plan, .tree = tree, .arena = arena};
 	plan->lines = arena_new(arena, tree->count + in->nswaps, sizeof(*plan->lines));
-	struct maker mk = {
-		.in = in, .plan = plan, .tree = tree, .arena = arena,
-		.decisions = arena_new(arena, tree->count, sizeof(*mk.decisions)),
-		.by_name.newest.arena = arena, .by_hidden.newest.arena = arena,
-		.hidden.arena = arena, .by_root.arena = arena, .primary.arena = arena,
-		.scratch.arena = arena, .text.arena = arena,
-	};
-	if (arena->failed)
-		return arena_check(arena);
-	plan_classify(&mk);
-	decide_all(&mk);
-	add_netdev(&mk);
-	for (size_t i = 0; i < in->nswaps && !arena->failed; ++i)
-		add_swap(&mk, &in->swaps[i]);
-	add_others(&mk);
+	mk.decisions = arena_new(&mk.work, tree->count, sizeof(*mk.decisions));
+	mk.by_name.newest.arena = mk.by_hidden.newest.arena = mk.hidden.arena = &mk.work;
+	mk.by_root.arena = mk.primary.arena = mk.scratch.arena = mk.text.arena = &mk.work;
+	if (plan->lines && mk.decisions) {
+		plan_classify(&mk);
+		decide_all(&mk);
+		add_netdev(&mk);
+		for (size_t i = 0; i < in->nswaps && !arena->failed; ++i)
+			add_swap(&mk, &in->swaps[i]);
+		add_others(&mk);
+	}
+	arena->failed |= mk.work.failed;
+	arena_destroy(&mk.work);
 	assert(arena->failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT]
 	                        + plan->of[FSTAB_OWN] == plan->count);
 	assert(plan->count <= tree->count + in->nswaps);

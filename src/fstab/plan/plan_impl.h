@@ -52,7 +52,8 @@ struct maker {
 	                            view only if there is no writable one */
 	const struct mount *layers;  /* the root, if it is an overlay; or NULL */
 	struct strbuf scratch, text;
-	struct arena *arena;     /* of the plan, and of all of this */
+	struct arena *arena;     /* of the plan */
+	struct arena work;       /* of all of this */
 };
 
 /** The mount of a node. */
