@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 
-
 #include "cmd/progress.h"
 #include "cmd/run.h"
 
@@ -84,7 +83,10 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 {
 	/* Without 64-bit IDs, mountinfo takes half the time: one call for each page instead of
 	   each mount. */
-	if (source == TABLE_AUTO && run->opt->names == DN_KERNEL && !run->opt->unique_ids)
+	const int unique = run->opt->unique_ids;
+	if (source == TABLE_AUTO && unique == UNIQUE_SELECTED && run->os.caps & OSC_LISTMOUNT)
+		source = TABLE_LISTMOUNT;
+	if (source == TABLE_AUTO && run->opt->names == DN_KERNEL && unique == UNIQUE_UNUSED)
 		run->table = table_read_kernel(&run->os, TABLE_MOUNTINFO, fields);
 	if (!run->table)
 		run->table = table_read_kernel(&run->os, source, fields);

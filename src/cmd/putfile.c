@@ -9,6 +9,7 @@
 #include "cmd/run.h"
 #include "cmd/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static void add_reason(struct strbuf *out, const char *text, const struct replac
 		if (c == 's') {
 			strbuf_puts(out, error->step);
 		} else if (c == 'e') {
+			assert(error->error != 0 || error->why == RP_KEEP);
 			strbuf_puts(out, error->error == 0 ? no_error
 			                 : error->error == ETIME ? path_error(ETIME)
 			                                         : strerror(error->error));

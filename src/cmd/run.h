@@ -12,6 +12,13 @@
 #include "mounts/table.h"
 #include "os/os.h"
 
+/** Whether a run needs 64-bit mount IDs, which only listmount(2) has. */
+enum unique_ids {
+	UNIQUE_UNUSED,
+	UNIQUE_SHOWN,     /* in a column */
+	UNIQUE_SELECTED,  /* without them the requested mount cannot be found */
+};
+
 /** Which mounts a run reads, and how to find them.  Strings are borrowed. */
 struct input_opts {
 	/* choosing the table */
@@ -35,7 +42,7 @@ struct input_opts {
 	int probe;                /* enum discover_probe */
 	bool boundaries;
 
-	bool unique_ids;          /* 64-bit mount IDs are needed */
+	int unique_ids;           /* enum unique_ids */
 	bool devices;             /* examine devices, even for the lines of a file */
 	bool nocanonicalize;      /* use paths as written */
 	bool debug;

@@ -285,7 +285,6 @@ static bool links_are_protected(struct os *os)
 	return !is_off;
 }
 
-
 int libgetmnt_mounts(struct os *os, struct search_mounts *mounts, bool bulk, bool follow,
                      bool all, bool delegate)
 {

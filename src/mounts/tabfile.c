@@ -80,7 +80,6 @@ static int tab_add(struct mount_table *table, struct libmnt_fs *fs, const struct
 
 /* Parents, from the paths. */
 
-
 /** Advance *at to the next component.  @return the component's length, 0 at the end. */
 static size_t path_component(const char **at)
 {

@@ -31,7 +31,8 @@ enum which { FOLDER, NAME, LOCK, NEW, OLD, BACKUP, NENTRIES };
 struct entry {
 	char name[NAME_SIZE];    /* of the directory: NAME, for messages */
 	int fd;
-	bool made;               /* by this run: undo() removes it, unless the file was replaced */
+	bool made;               /* by this run: undo() removes it; NEW, OLD and BACKUP only if
+	                            the file was not replaced */
 	const char *bytes;       /* the bytes read, or to be written */
 	size_t len;
 };
@@ -53,7 +54,7 @@ static int fail_changed(const struct writer *w, const char *how)
 }
 
 /** Get the attributes of an entry, unless it is a mount point.  @return 0, or -1 with errno. */
-static int look(const struct writer *w, const char *name, struct stat *st)
+static int stat_name(const struct writer *w, const char *name, struct stat *st)
 {
 	return os_look_entry(w->os, w->dirfd, name, ENTRY_HERE, st);
 }
@@ -145,7 +146,7 @@ static bool is_own_lock(const struct writer *w, const struct stat *st)
 static int is_lock_here(const struct writer *w, const struct entry *lock, const struct stat *st)
 {
 	struct stat now;
-	if (look(w, lock->name, &now) != 0)
+	if (stat_name(w, lock->name, &now) != 0)
 		return errno == ENOENT ? 0 : -1;
 	return now.st_ino == st->st_ino && now.st_dev == st->st_dev;
 }
@@ -173,7 +174,7 @@ static int lock_open(const struct writer *w, struct entry *lock)
 		return lock->fd >= 0 ? LOCKED : LOCK_GONE;
 	/* A lock file of root, seen by an ordinary user; or a symlink. */
 	int error = errno;
-	if (look(w, lock->name, &st) == 0 && (S_ISLNK(st.st_mode) || error == EACCES))
+	if (stat_name(w, lock->name, &st) == 0 && (S_ISLNK(st.st_mode) || error == EACCES))
 		return fail_lock(w, lock->name, &st);
 	errno = error;
 	return -1;
@@ -201,7 +202,7 @@ static int lock_once(struct writer *w, struct entry *lock)
 	return here < 0 ? -1 : here ? LOCKED : LOCK_GONE;
 }
 
-static int lock_take(struct writer *w, struct entry *lock)
+static int acquire_lock(struct writer *w, struct entry *lock)
 {
 	for (int waited = 0, races = 0;;) {
 		int rc = lock_once(w, lock);
@@ -246,7 +247,7 @@ static int create(struct writer *w, struct entry *entry)
 {
 	const struct replace *file = w->file;
 	struct stat st;
-	if (look(w, entry->name, &st) == 0) {
+	if (stat_name(w, entry->name, &st) == 0) {
 		if (!S_ISREG(st.st_mode)
 		    || (st.st_uid != w->euid && (file->missing || st.st_uid != file->st.st_uid)))
 			return replace_fail(w->file, RP_ERROR, EEXIST,
@@ -346,7 +347,7 @@ static void remove_backup(const struct writer *w, const char *name)
 {
 	struct replace *file = w->file;
 	struct stat st;
-	if (strcmp(name, w->entries[BACKUP].name) != 0 && look(w, name, &st) == 0
+	if (strcmp(name, w->entries[BACKUP].name) != 0 && stat_name(w, name, &st) == 0
 	    && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) && st.st_nlink == 1
 	    && (st.st_uid == w->euid || st.st_uid == file->st.st_uid)
 	    && os_unlinkat(w->os, w->dirfd, name) == 0)
@@ -400,7 +401,7 @@ static bool is_what_was_read(const struct writer *w, const char *name)
 		ssize_t n = os_readlinkat(w->os, w->dirfd, name, text, sizeof(text));
 		return n < 0 ? errno == ENOENT : strcmp(text, file->link) == 0;
 	}
-	if (look(w, name, &st) != 0)
+	if (stat_name(w, name, &st) != 0)
 		return errno == ENOENT;   /* the file was renamed, not exchanged */
 	if (st.st_mode != file->st.st_mode || st.st_uid != file->st.st_uid
 	    || st.st_gid != file->st.st_gid)
@@ -427,11 +428,11 @@ static int put_back(const struct writer *w, const struct entry *new)
 		in.st_ino = 0;
 	for (int i = 0; i < EXCHANGES_MAX; ++i) {
 		struct stat next;
-		if (look(w, new->name, &next) != 0)
+		if (stat_name(w, new->name, &next) != 0)
 			next.st_ino = 0;
 		if (os_rename(w->os, w->dirfd, new->name, w->file->name, RENAME_EXCHANGE) != 0)
 			return -1;
-		if (look(w, new->name, &out) != 0 || out.st_ino == in.st_ino)
+		if (stat_name(w, new->name, &out) != 0 || out.st_ino == in.st_ino)
 			return 0;
 		in = next;
 	}
@@ -496,7 +497,7 @@ static const struct step {
 	const char *doing;   /* for the message of a failure: "DOING NAME" */
 } steps[] = {
 	{open_dir, FOLDER, 0, "opening the directory of"},
-	{lock_take, LOCK, 0, "creating the lock file"},
+	{acquire_lock, LOCK, 0, "creating the lock file"},
 	{still_looks, NAME, 0, "checking again"},
 	{still_reads, NAME, READ, "reading again"},
 	{still_looks, NAME, READ, "checking again"},

@@ -54,7 +54,8 @@ void place_destroy(struct place *place);
 __attribute__((format(printf, 4, 5)))
 int replace_fail(struct replace *file, enum replace_why why, int number, const char *step, ...);
 
-/** Set the error of a call that failed, from errno and file->doing; a set error is kept.
+/** Set the error of a call that failed, from errno and file->doing; a set error is kept.  After
+    the file was replaced, it is RP_UNSURE.
     @name  The name of the file that the call used, for the message; or NULL.
     @return -1. */
 int replace_fail_call(struct replace *file, const char *name);

@@ -317,5 +317,4 @@ const char *query_regex_compile(struct query_regex *regex, const char *text, boo
 /** Whether all of a text matches; -1: memory ran out. */
 int query_regex_matches(const struct query_regex *regex, const char *text, size_t len);
 
-
 #endif

@@ -99,4 +99,13 @@ with hosts.MountMax(SIZES[-1]):
         check_forms(all_ids, all_points)
         if size == SIZES[0]:
             gm.check("walked", [names for names in gm.ONE_EACH if names[0] != "hint"])
+    # A mount is found by its 64-bit ID next to a stack so deep that mountinfo, which lacks them, is read otherwise.
+    if gm.KERNEL >= (6, 8) and "listmount" not in gm.OFF:
+        gm.tmpfs(root / "stack")
+        for _ in range(5000):
+            gm.bind("/stack", "/stack")
+        unique = gm.getmnt("--kernel=listmount", "-nro", "UNIQ-ID", "-M", "/").out.decode().strip()
+        for args in ((), ("-m",), ("--names=kernel",)):
+            result = gm.getmnt(*args, "--uniq-id", unique, "-nro", "TARGET")
+            gm.expect(result.out == b"/\n", f"{args} --uniq-id: {result.status} {result.out} {result.err}")
 gm.done()

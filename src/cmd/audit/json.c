@@ -3,7 +3,6 @@
 #include "cmd/json.h"
 #include "cmd/stats.h"
 
-
 #include <inttypes.h>
 
 void audit_put_rules(struct json *json, const char *key, audit_set set)

@@ -6,7 +6,6 @@
 #include "cmd/audit/audit.h"
 #include "cmd/text.h"
 
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -211,12 +211,11 @@ int cmd_discover(int argc, char **argv)
 		return status;
 
 	o.in.devices = o.evaluate || o.unmounted;
-	o.in.unique_ids = o.uniq_id || columns_have(&columns, "UNIQ-ID");
+	o.in.unique_ids = o.uniq_id ? UNIQUE_SELECTED
+	                  : columns_have(&columns, "UNIQ-ID") ? UNIQUE_SHOWN : UNIQUE_UNUSED;
 	if (!o.poll && !o.quiet)
 		run->progress = progress_begin();
 	run_start(run);
-	if (o.uniq_id && o.in.source == TABLE_AUTO && run->os.caps & OSC_LISTMOUNT)
-		o.in.source = TABLE_LISTMOUNT;
 
 	/* Start early: a hanging probe keeps a copy of the memory used so far. */
 	if (o.in.probe) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The output formats, and reports about the run: statistics, rules, progress.
- */
+/** Printing a listing in its output format. */
 #ifndef GM_CMD_OUTPUT_H
 #define GM_CMD_OUTPUT_H
 

@@ -6,7 +6,6 @@
 #include "cmd/profile/profile.h"
 #include "cmd/stats.h"
 
-
 static void put_figures(struct json *json, const struct profile_row *row, enum profile_figure from,
                         enum profile_figure to)
 {

@@ -12,7 +12,6 @@
 #include "cmd/progress.h"
 #include "cmd/run.h"
 
-
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
