@@ -85,7 +85,7 @@ if not gm.sanitized():
     for call, word in (("clock_gettime", "CLOCK_THREAD_CPUTIME_ID"), ("timer_create", "timer_create(CLOCK_MONOTONIC")):
         for args, expected in (([], False), (["--layers"], True)):
             result = gm.getmnt("-f", "--seccomp-bpf", "-e", f"trace={call}", "-e", "signal=none", "-o", "/tmp/trace",
-                               gm.PROGRAM, "profile", "/t", "--repeats=1", "--max-time=0.5", *args, program="/bin/strace")
+                               gm.PROGRAM, "profile", "/t", "--repeats=1", "--max-time=3", *args, program="/bin/strace")
             gm.expect(result.status == 0, f"strace {call} {args}: {result.status} {result.out[-300:]} {result.err[-300:]}")
             trace = gm.read("/tmp/trace")
             gm.expect((word in trace) == expected, f"{call} {args}: {result.out[-300:]} {trace[:500]}")

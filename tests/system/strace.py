@@ -7,7 +7,7 @@ import re
 import gm
 from traced import TRACE, traced
 
-gm.need_features("the calls are others", "statx-mntid")
+gm.need_features("the calls are others", "statx-mntid", "openat2")
 gm.need("strace", "mkfs.ext4")
 # What the loader, libselinux (which libmount is linked with) and the C library
 # do before it is our turn, or for the locale.
