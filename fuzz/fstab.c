@@ -51,11 +51,6 @@ static int answer(void *arg, enum fstab_question question, const char *name)
 	return strncmp(name, "fsck.e", 6) == 0;
 }
 
-static bool is_pseudo(const char *fstype)
-{
-	return *fstype == 't';
-}
-
 /** A line as it is written: one line, that is no comment, and reads the same. */
 static void check_field(const char *text, bool first)
 {
@@ -154,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.id = choices % (FSTAB_PATH + 1),
 		      .options = choices & 8 ? FSTAB_LIVE : FSTAB_MINIMAL,
 		.nofail = choices & 16, .all = choices & 32,
-		          .pseudo = choices & 64 ? is_pseudo : NULL,
+		          .no_pseudo = choices & 64,
 		.filter = choices & 128 ? "/a" : NULL,
 		.facts = {.utab = &utab, .device = device, .devices = devices, .answer = answer},
 	};

@@ -133,7 +133,7 @@ struct fstab_input {
 	struct fstab_facts facts;
 
 	/* For genfstab(8): */
-	bool (*pseudo)(const char *fstype);  /* types that are excluded; or NULL */
+	bool no_pseudo;            /* exclude pseudo file systems */
 	bool all;                  /* include API file systems */
 	const char *filter;        /* required prefix of mount points; or NULL */
 };

@@ -9,6 +9,8 @@
  */
 #include "mounts/table_impl.h"
 
+#include "base/fstypes.h"
+
 #include <libmount.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,3 +177,7 @@ struct mount_table *table_of_lines(struct tablines *lines, enum table_source sou
 	return NULL;
 }
 
+bool fstype_is_pseudo(const char *fstype)
+{
+	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
+}

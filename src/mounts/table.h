@@ -149,4 +149,8 @@ struct mount_table *table_new(enum table_source source);
 int table_problem(struct mount_table *table, uint32_t line, const char *reason,
                   const char *text, size_t len);
 
+/** Whether a type is a pseudo file system, by our table or libmount's.  @fstype  NULL is
+    allowed. */
+bool fstype_is_pseudo(const char *fstype);
+
 #endif

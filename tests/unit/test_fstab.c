@@ -120,11 +120,6 @@ static int no_fsck(void *arg, enum fstab_question question, const char *name)
 	return question == FSTAB_UNIT ? (int)unit_of(name) : question == FSTAB_HAS_HELPER ? 0 : -1;
 }
 
-static bool no_disk(const char *fstype)
-{
-	return strcmp(fstype, "tmpfs") == 0 || strcmp(fstype, "overlay") == 0;
-}
-
 static struct fstab_input usual(void)
 {
 	return (struct fstab_input){
@@ -195,7 +190,7 @@ static void set(struct fstab_input *in, char *settings, const char *add[])
 		} else if (strcmp(word, "live") == 0) {
 			in->options = FSTAB_LIVE;
 		} else if (strcmp(word, "no-pseudo") == 0) {
-			in->pseudo = no_disk;
+			in->no_pseudo = true;
 		} else if (strcmp(word, "no-devices") == 0) {
 			in->facts.device = NULL;
 		} else {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/discover/source.h"
 
-#include "base/fstypes.h"
 #include "cmd/run.h"
 #include "cmd/discover/view.h"
 #include "path/resolve.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libmount.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +48,6 @@ const char *tag_value(const struct devmap_tags *of, enum tag tag)
 static bool value_is(const char *have, const char *want, size_t len)
 {
 	return have && strlen(have) == len && strncmp(have, want, len) == 0;
-}
-
-bool fstype_is_pseudo(const char *fstype)
-{
-	return fstype && (fstype_flags(fstype) & FST_PSEUDO || mnt_fstype_is_pseudofs(fstype));
 }
 
 ssize_t run_devices(struct run *run)

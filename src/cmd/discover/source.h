@@ -16,10 +16,6 @@ enum tag source_tag(const char *source, const char **value, size_t *len);
 /** A tag of a device, or NULL.  @tag  Not TAG_NONE. */
 const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
-/** Whether a type is a pseudo file system, by our table or libmount's.  @fstype  NULL is
-    allowed. */
-bool fstype_is_pseudo(const char *fstype);
-
 /** List the devices with a file system in run->devices, once.
     @return their number, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);

@@ -13,7 +13,6 @@
 #include "audit/selfcheck.h"
 #include "base/array.h"
 #include "base/escape.h"
-#include "base/fstypes.h"
 #include "base/words.h"
 #include "cmd/run.h"
 #include "cmd/stats.h"
@@ -22,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <libmount.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -235,12 +233,6 @@ static void explain(const struct fstab_plan *plan)
 	}
 }
 
-/** The types that genfstab excludes: libmount's list on this machine. */
-static bool is_pseudo(const char *fstype)
-{
-	return mnt_fstype_is_pseudofs(fstype) || fstype_flags(fstype) & FST_PSEUDO;
-}
-
 /** Make the plan, and print it.  @return an exit status. */
 static int make_fstab(struct fstab_machine *machine, const struct opts *opts, const char *root)
 {
@@ -259,7 +251,7 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 		.options = (enum fstab_options)opts->options, .nofail = opts->nofail,
 		.add = (const char *const *)opts->merge.add, .nadd = opts->merge.nadd,
 		.filter = opts->filter, .all = opts->all, .facts = machine_facts(machine),
-		.pseudo = opts->genfstab && !opts->all ? is_pseudo : NULL,
+		.no_pseudo = opts->genfstab && !opts->all,
 	};
 	struct fstab_plan plan;
 	int status = FX_FAILED;

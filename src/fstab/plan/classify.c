@@ -183,7 +183,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 		leave_out(decision, own->owner, own->why, own->boot);
 	} else if (is_of_live(mk, m, decision->target)) {
 		leave_out(decision, "initrd", "part of the root, or its source", true);
-	} else if (in->pseudo && in->pseudo(plan_type(m)) && strcmp(decision->target, "/") != 0) {
+	} else if (in->no_pseudo && fstype_is_pseudo(plan_type(m))
+	           && strcmp(decision->target, "/") != 0) {
 		leave_out(decision, "api", "a pseudo file system: -P", true);
 	} else if (opt_shown_has(decision->kept, "uhelper=udisks2")) {
 		leave_out(decision, "udisks", "of udisks", false);
