@@ -12,6 +12,7 @@
 
 struct arena_chunk {
 	struct arena_chunk *next;
+	bool alone;                 /* it has one piece, a large one */
 	alignas(max_align_t) char data[];
 };
 
@@ -60,8 +61,8 @@ void arena_release(struct arena *arena, const void *piece, size_t size)
 	struct arena_chunk *before = size > ARENA_CHUNK / 4 ? arena->head : NULL;
 	while (before && before->next && before->next->data != piece)
 		before = before->next;
-	if (before && before->next) {
-		struct arena_chunk *chunk = before->next;
+	struct arena_chunk *chunk = before ? before->next : NULL;
+	if (chunk && chunk->alone) {
 		before->next = chunk->next;
 		free(chunk);
 	}
@@ -94,7 +95,8 @@ static void *arena_take(struct arena *arena, size_t size, size_t align)
 		return NULL;
 	}
 
-	if (room == size && arena->head) {
+	chunk->alone = room == size && arena->head;
+	if (chunk->alone) {
 		/* A large piece has a chunk of its own: continue to fill the current chunk. */
 		chunk->next = arena->head->next;
 		arena->head->next = chunk;

@@ -62,9 +62,10 @@ static bool strbuf_grow(struct strbuf *buf, size_t n)
 		data = realloc(data, size);
 	} else if (!data || !arena_extend(buf->arena, data, buf->size, size)) {
 		data = arena_new(buf->arena, size, 1);
-		if (data && buf->data)
+		if (data && buf->data) {
 			memcpy(data, buf->data, buf->len + 1);
-		arena_release(buf->arena, buf->data, buf->size);
+			arena_release(buf->arena, buf->data, buf->size);
+		}
 	}
 	if (!data) {
 		strbuf_fail(buf);

@@ -358,6 +358,50 @@ UNIT_TEST(arena_large)
 	arena_destroy(&arena);
 }
 
+/** A large piece is given back alone: a text that grew at the head of a chunk shares it. */
+UNIT_TEST(arena_released)
+{
+	char part[5000];
+	struct arena arena = {0};
+	struct strbuf text = {.arena = &arena};
+	memset(part, 'y', sizeof(part));
+	for (int i = 0; i < 2; ++i)
+		strbuf_add(&text, part, sizeof(part));
+	const char *next = arena_text(&arena, "next");
+	for (int i = 0; i < 2; ++i)
+		arena_new(&arena, 8000, 1);
+	for (int i = 0; i < 2; ++i)
+		strbuf_add(&text, part, sizeof(part));
+	CU_ASSERT_STRING_EQUAL(next, "next");
+	CU_ASSERT_EQUAL(text.len, 4 * sizeof(part));
+	CU_ASSERT_EQUAL(arena_check(&arena), 0);
+	arena_destroy(&arena);
+}
+
+/** Grow a text that has a chunk of its own. */
+static int grow_large(void *arg)
+{
+	char part[9000];
+	struct arena arena = {0};
+	struct strbuf text = {.arena = &arena};
+	(void)arg;
+	memset(part, 'y', sizeof(part));
+	arena_text(&arena, "head");
+	for (int i = 0; i < 3; ++i)
+		strbuf_add(&text, part, sizeof(part));
+	strbuf_printf(&text, "%9000d", 1);
+	/* What was added before a failure is still there. */
+	CU_ASSERT(strspn(strbuf_str(&text), "y") == strlen(strbuf_str(&text)) || !text.failed);
+	int rc = arena_check(&arena);
+	arena_destroy(&arena);
+	return rc;
+}
+
+UNIT_TEST(arena_released_without_memory)
+{
+	fault_each_allocation(grow_large, NULL, 2);
+}
+
 /** What a hostile size would overflow fails; so does all that follows, until it is destroyed. */
 UNIT_TEST(arena_sizes)
 {
