@@ -16,8 +16,8 @@ struct collector {
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
 	const struct fstab_file *file;
-	struct map64 types;      /* hash of a mount point -> the plan's line of a trigger or a
-	                            network mount */
+	struct map64 types;      /* hash of a mount point -> the plan's line, for automount
+	                            triggers and network mounts */
 	struct arena *arena;     /* of the baseline */
 };
 

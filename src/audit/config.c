@@ -40,7 +40,7 @@ void audit_config_destroy(struct audit_config *config)
 	*config = (struct audit_config){0};
 }
 
-/** The line as messages name it: "FILE:LINE". */
+/** The position of the line for messages: "FILE:LINE". */
 static const char *place_of(struct parser *p)
 {
 	return arena_printf(p->arena, "%s:%" PRIu32, p->file, p->line);

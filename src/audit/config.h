@@ -71,10 +71,10 @@ struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count;
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
-	size_t nproblems;                /* of all; at most AUDIT_PROBLEMS_MAX are stored */
-	audit_set off;            /* by audit_config_apply(): rules that are ignored
-	                                    everywhere */
-	struct audit_silenced *silenced; /* by audit_config_apply() */
+	size_t nproblems;                /* number of all problems; at most AUDIT_PROBLEMS_MAX
+	                                    are stored */
+	audit_set off;            /* rules ignored everywhere; set by audit_config_apply() */
+	struct audit_silenced *silenced; /* set by audit_config_apply() */
 	size_t nsilenced;
 	struct arena arena;
 };

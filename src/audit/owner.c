@@ -10,7 +10,7 @@ static void number_targets(struct fstab_plan *plan, const struct fstab_file *fil
                            struct arena *arena)
 {
 	struct pathmap by_target = {.newest.arena = arena};
-	/* The first of a mount point is found. */
+	/* Backwards, so that the first line of a mount point is found. */
 	for (uint32_t i = (uint32_t)file->count; i-- > 0;) {
 		/* A damaged line may still have a mount point. */
 		const struct fstab_entry *line = &file->entries[i];

@@ -232,16 +232,16 @@ struct audit_input {
 
 /** Initialize with zeros. */
 struct audit_report {
-	struct audit_finding *findings;    /* by line, those without a line last */
+	struct audit_finding *findings;    /* sorted by line; findings without a line are last */
 	size_t count;
-	size_t of[AUDIT_CRITICAL + 1];        /* the number of each severity */
+	size_t of[AUDIT_CRITICAL + 1];        /* number of findings by severity */
 	size_t suppressed;                 /* findings ignored by comments in the fstab */
 	size_t silenced;                   /* findings ignored by the configuration */
 	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that
 	                                        audit_report_bound() removed, by severity */
 	audit_set *ignored;         /* by line, from 1: codes that its comment ignores */
 	size_t nlines;
-	audit_set not_checked;      /* rules for which some fact was not available */
+	audit_set not_checked;      /* rules for which a fact was unknown on some line */
 	bool elsewhere;                    /* as in struct audit_input */
 	struct arena arena;                /* of all of it; failed: findings are missing */
 };

@@ -121,7 +121,7 @@ struct lost {
 	const struct selfcheck_input *in;
 	struct checked *old;
 	const struct reproduction *new_got;
-	struct map64 same[2];    /* hash of a target -> its item, of old and new */
+	struct map64 same[2];    /* hash of a target -> its item, for old and new */
 	bool read;
 };
 

@@ -51,9 +51,9 @@ struct fstab_bound {
 struct fstab_match {
 	struct fstab_difference *differences;
 	size_t count;
-	const struct fstab_line **of;  /* for each line of the file, by its number - 1: its mount or
-	                                  swap space; NULL: none */
-	struct fstab_bound *bound;     /* the source of each of these that is a bind */
+	const struct fstab_line **of;  /* of[number - 1]: the mount or swap space of a line of
+	                                  the file; NULL: none */
+	struct fstab_bound *bound;     /* bound[number - 1]: the source, if the line is a bind */
 	struct matcher *matcher;       /* match/matcher.h: the lines and mounts, indexed */
 	struct arena arena;
 };

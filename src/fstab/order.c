@@ -37,10 +37,10 @@ struct maker {
 	struct pathmap by_path;
 	struct edge *edges;
 	size_t nedges;
-	uint32_t *seen;          /* for each line and kind: an edge to it, if it is of this line */
-	uint32_t at;             /* the line whose needs are looked for */
+	uint32_t *seen;          /* [line * ORDER_KINDS + kind]: the latest edge to that line */
+	uint32_t at;             /* the line whose needs are being found */
 	unsigned patterns;
-	struct order_paths paths;   /* of this line */
+	struct order_paths paths;   /* paths that line `at` needs */
 	struct arena *arena;     /* of the graph, and of all of this */
 };
 
@@ -171,7 +171,7 @@ static void read_option(struct maker *m, const struct opt *option)
 	char *value = arena_strndup(m->arena, option->value, strlen(option->value));
 	if (!value)
 		return;
-	/* Between options, a backslash keeps a comma or a backslash. */
+	/* In a list of options, a backslash escapes a comma or a backslash. */
 	for (char *at = value, *to = value; (*to = *at) != '\0'; ++at, ++to) {
 		if (at[0] == '\\' && (at[1] == ',' || at[1] == '\\'))
 			*to = *++at;

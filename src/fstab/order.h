@@ -88,7 +88,7 @@ struct order {
 	                                point mounted at boot; ORDER_NONE */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
-	uint32_t root;               /* the first line of "/" that a boot mounts; ORDER_NONE */
+	uint32_t root;               /* first line of "/" mounted at boot; ORDER_NONE */
 	struct arena *arena;         /* of all of it */
 };
 

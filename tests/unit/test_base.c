@@ -390,7 +390,7 @@ static int grow_large(void *arg)
 	for (int i = 0; i < 3; ++i)
 		strbuf_add(&text, part, sizeof(part));
 	strbuf_printf(&text, "%9000d", 1);
-	/* What was added before a failure is still there. */
+	/* The text keeps all bytes that were added before a failure. */
 	CU_ASSERT(strspn(strbuf_str(&text), "y") == strlen(strbuf_str(&text)) || !text.failed);
 	int rc = arena_check(&arena);
 	arena_destroy(&arena);

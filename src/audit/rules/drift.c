@@ -342,7 +342,8 @@ static void index_all(struct drift *drift)
 		if (of && of->mount)
 			map64_put(&drift->lined, of->mount->key, i);
 	}
-	/* The uppermost of a mount point comes first in the plan, and is found first. */
+	/* Backwards, so that the topmost mount of a mount point, which is first in the plan, is
+	   found. */
 	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)

@@ -29,12 +29,12 @@ struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
 	struct arena *arena;           /* of the result, and of all of this */
-	struct matcher match;          /* of the file */
-	struct matcher base;           /* of the base, if that is a text */
-	bool based;                    /* there is a base: a text, or what systemd has loaded */
+	struct matcher match;          /* matcher of the file */
+	struct matcher base;           /* matcher of the base, if it is a text */
+	bool based;                    /* there is a base: a text, or units that systemd loaded */
 	struct item *items;            /* the result, in order */
 	size_t nitems;
-	bool damaged;                  /* since the base: nothing counts as removed */
+	bool damaged;                  /* damaged since the base: nothing counts as removed */
 };
 
 /* decide.c */

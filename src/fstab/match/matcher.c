@@ -11,7 +11,7 @@ void match_init(struct matcher *m, const struct fstab_match_input *in, struct ar
 		.shown.arena = arena, .text.arena = arena, .more.arena = arena};
 }
 
-/** Put an index before the others of its mount point.  @return the next of them; NO_LINE. */
+/** Put an index first in the list of a mount point.  @return the former first index; NO_LINE. */
 static uint32_t push(struct pathmap *map, const char *key, uint32_t i)
 {
 	uint32_t next = pathmap_get(map, key);
@@ -23,7 +23,7 @@ static uint32_t push(struct pathmap *map, const char *key, uint32_t i)
 
 int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
-	/* After a link, ".." leads elsewhere than by the text. */
+	/* After a symlink, ".." leads elsewhere than in the text of the path. */
 	const char *plain = strstr(path, "/..") ? path : fstab_normal(m->arena, path);
 	const struct fstab_facts *facts = &m->in->in->facts;
 	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
@@ -107,7 +107,7 @@ void match_add_plan(struct matcher *m)
 	const struct fstab_plan *plan = m->in->plan;
 	m->nmounts = plan->count;
 	m->mounts = arena_new(m->arena, m->nmounts, sizeof(*m->mounts));
-	/* The first of a mount point represents it: a plan has its lines before its comments. */
+	/* From the last, so that a line of a mount point is found before its comments. */
 	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->arena->failed;) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct planned *mount = &m->mounts[i];

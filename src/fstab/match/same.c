@@ -118,7 +118,7 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
                                     const struct planned *mount, const char **whole)
 {
 	const char *key = fstab_normal(m->arena, path), *rest = key;
-	/* Of a bind onto its source, the former mount is not known. */
+	/* If a bind covers its source, the mount below it is unknown. */
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
 	struct pathmap_at at = pathmap_of(key ? key : "");
