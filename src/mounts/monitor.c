@@ -37,6 +37,7 @@
 
 #include "base/array.h"
 #include "mounts/table_impl.h"
+#include "os/service.h"
 
 #include <fcntl.h>
 #include <poll.h>

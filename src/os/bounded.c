@@ -3,6 +3,7 @@
 
 #include "os/clock.h"
 #include "os/process.h"
+#include "os/service.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -347,13 +347,6 @@ int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms)
 	return ready < 0 && errno == EINTR ? 0 : ready;
 }
 
-int os_poll_until(struct os *os, struct pollfd *fds, size_t n, double until)
-{
-	/* Rounded up, so that the time has passed when poll(2) returns. */
-	double ms = (until - os_now()) * 1e3;
-	return os_poll(os, fds, n, ms <= 0 ? 0 : ms < 1e9 ? (int)ms + 1 : (int)1e9);
-}
-
 unsigned os_nofile(struct os *os, unsigned most, bool raise)
 {
 	struct rlimit limit;

@@ -335,9 +335,6 @@ struct pollfd;
 /** poll(2).  @ms  -1: no limit.  @return as poll(2); 0 on EINTR. */
 int os_poll(struct os *os, struct pollfd *fds, size_t n, int ms);
 
-/** The same until a time of os_now(), or for some days. */
-int os_poll_until(struct os *os, struct pollfd *fds, size_t n, double until);
-
 /** The soft limit on open descriptors, or `most` if that is lower.
     @raise  Raise the limit first, as far as the hard limit permits. */
 unsigned os_nofile(struct os *os, unsigned most, bool raise);

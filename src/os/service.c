@@ -160,3 +160,10 @@ int os_watch_files(struct os *os, int fd)
 	os_close(os, group);
 	return -1;
 }
+
+int os_poll_until(struct os *os, struct pollfd *fds, size_t n, double until)
+{
+	/* Rounded up, so that the time has passed when poll(2) returns. */
+	double ms = (until - os_now()) * 1e3;
+	return os_poll(os, fds, n, ms <= 0 ? 0 : ms < 1e9 ? (int)ms + 1 : (int)1e9);
+}

@@ -6,6 +6,7 @@
 
 #include "os/change.h"
 #include "os/process.h"
+#include "os/service.h"
 #include "probe/prober_impl.h"
 
 #include <fcntl.h>

@@ -9,6 +9,7 @@
  * Nothing here may block except poll(2), and nothing is allocated: the caller may have had threads.
  */
 #include "os/process.h"
+#include "os/service.h"
 #include "probe/prober_impl.h"
 
 #include <fcntl.h>

@@ -19,6 +19,7 @@
 #include "cmd/progress.h"
 #include "cmd/run.h"
 #include "os/process.h"
+#include "os/service.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
