@@ -407,7 +407,7 @@ UNIT_TEST(arena_sizes)
 {
 	static const size_t sizes[][2] = {
 		{SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX / 2 + 1, 2},
-		{SIZE_MAX / 8 + 1, 8}, {SIZE_MAX / 2, 1}, {SIZE_MAX / 16 + 2, 16},
+		{SIZE_MAX / 8 + 1, 8}, {SIZE_MAX / 2 + 1, 1}, {SIZE_MAX / 16 + 2, 16},
 	};
 	struct arena arena = {0}, other = {0};
 	for (size_t i = 0; i < COUNT(sizes); ++i) {

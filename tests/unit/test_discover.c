@@ -392,6 +392,8 @@ UNIT_TEST(results_are_adopted)
 		"4 1 0:42 / /merged rw - overlay o rw,lowerdir=/far/a:/near/b\n"
 		"5 4 0:43 / /merged/in rw - tmpfs t rw\n");
 	static const bool blocks[] = {false, true, false, true, true};
+	struct os os = {.statx_works = true};
+	d->mounts->os = &os;
 	struct mounts other = {
 		.table = d->table, .tree = d->mounts->tree, .root = d->mounts->root,
 		.rootfd = d->mounts->rootfd, .prefix = "/",
