@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <libsmartcols/libsmartcols.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -93,16 +94,29 @@ int print_table(struct libscols_table *table)
 {
 	FILE *to = scols_table_get_stream(table);
 	char *text = NULL;
+	size_t len = 0;
+	FILE *held = open_memstream(&text, &len);
+	if (!held)
+		return -1;
+	/* libsmartcols writes single bytes, and no other thread writes here. */
+	__fsetlocking(held, FSETLOCKING_BYCALLER);
+	scols_table_set_stream(table, held);
 	errno = 0;
-	int rc = scols_print_table_to_string(table, &text);
+	int rc = scols_print_table(table);
 	int error = rc == 0 ? errno : -rc;
-	if (rc == 0 && error != ENOMEM && text && *text) {
-		fputs(text, to);
-		putc('\n', to);
+	scols_table_set_stream(table, to);
+	/* Without memory for its last step, fclose() leaves no text, and returns 0. */
+	if (fclose(held) != 0 || !text)
+		error = ENOMEM;
+	bool whole = rc == 0 && error != ENOMEM;
+	if (whole) {
+		fwrite(text, 1, len, to);
+		if (len && scols_table_is_json(table))
+			putc('\n', to);
 	}
 	free(text);
-	errno = rc == 0 && error != ENOMEM ? 0 : error;
-	return rc == 0 && error != ENOMEM ? 0 : -1;
+	errno = whole ? 0 : error;
+	return whole ? 0 : -1;
 }
 
 int column_list(const struct column_table *columns, int form)

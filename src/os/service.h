@@ -57,7 +57,7 @@ int os_handle(struct os *os, int fd, struct os_handle *handle);
     @return a descriptor, or -1.  Errors: ESTALE: it was removed; those of open_by_handle_at(2). */
 int os_open_handle(struct os *os, int mount, const struct os_handle *handle);
 
-/** The same until a time of os_now(), or for some days. */
+/** os_poll() until a time of os_now(), but at most for some days. */
 int os_poll_until(struct os *os, struct pollfd *fds, size_t n, double until);
 
 #endif
