@@ -20,7 +20,7 @@
 # More tests (tests/README.md says what runs where):
 #   check-ci         the second part of .ci/run: sanitizers, valgrind, packages
 #   check-ci-vm      the third part: chosen cases on Linux 6.1 in virtual machines
-#   check-full       everything: 4 hours
+#   check-full       everything: 2.5 hours
 #   check-asan, check-tsan, check-valgrind
 #   check-long       a thousand of each signal, searches of a million entries, races
 #   check-matrix     the system cases and those on recorded tables without features of new kernels
@@ -184,7 +184,7 @@ FORCE:
 # Tests need assertions: unless VARIANT is set, these goals use the debug variant.
 CHECKS := binaries fuzz-targets check check-unit check-cases check-system check-lib check-docs \
 	check-corpus check-warnings check-asan check-tsan check-valgrind check-valgrind-unit \
-	check-profile check-ci check-ci-vm check-full check-matrix check-vm check-fleet check-long fuzz check-fuzz soak \
+	check-profile check-ci check-ci-vm check-full check-tools check-matrix check-vm check-fleet check-long fuzz check-fuzz soak \
 	lint compare-genfstab compare-verify run-docs run-fleet
 ifeq ($(origin VARIANT),file)
 .PHONY: $(CHECKS) run-checks

@@ -217,22 +217,28 @@ check-ci-vm: | $(AFTER_DEPS)
 	@$(MAKE_QUIET) deps-vm
 	@$(MAKE_QUIET) check-vm TESTS='$(CI_VM)'
 
-.PHONY: check-full
+# Lanes as in check; what has lanes or machines of its own runs alone.  distcheck runs check-fuzz.
+.PHONY: check-full check-tools
 check-full: export GETMNT_SCALE = full
 check-full: | $(AFTER_DEPS)
 	+@build-aux/tally \
 		"check: $(MAKE_QUIET) check" \
-		"check-asan: GETMNT_SCALE= $(MAKE_QUIET) check-asan" \
-		"check-tsan: GETMNT_SCALE= $(MAKE_QUIET) check-tsan" \
-		"check-valgrind: $(MAKE_QUIET) check-valgrind" \
-		"check-profile: $(MAKE_QUIET) check-profile" \
-		"check-fuzz: $(MAKE_QUIET) check-fuzz" \
-		"distcheck: $(MAKE_QUIET) distcheck" \
-		"check-deb: $(MAKE_QUIET) check-deb" \
-		"check-long: $(MAKE_QUIET) check-long" \
-		"check-matrix: GETMNT_SCALE= $(MAKE_QUIET) check-matrix" \
+		"check-tools: $(MAKE_QUIET) check-tools" \
 		"check-vm: $(MAKE_QUIET) deps-vm check-vm" \
 		"check-fleet: $(MAKE_QUIET) deps-fleet check-fleet"
+
+check-tools: | $(AFTER_DEPS)
+	+@build-aux/tally \
+		"check-asan: GETMNT_SCALE= $(MAKE_QUIET) check-asan" \
+		"check-tsan: GETMNT_SCALE= $(MAKE_QUIET) check-tsan" \
+		"check-profile: $(MAKE_QUIET) check-profile" \
+		"check-deb: $(MAKE_QUIET) check-deb" \
+		-- \
+		"check-matrix: GETMNT_SCALE= $(MAKE_QUIET) check-matrix" \
+		"check-long: $(MAKE_QUIET) check-long" \
+		-- \
+		"check-valgrind: $(MAKE_QUIET) check-valgrind" \
+		"distcheck: $(MAKE_QUIET) distcheck"
 
 .PHONY: check-vm
 check-vm: $(BUILD)/getmnt $(HELPERS)
