@@ -93,8 +93,9 @@ static size_t families_of(const char *fstype, size_t n, const struct fsopt_famil
 static bool is_named(const char *names, const char *option, size_t n, bool bare)
 {
 	size_t key = opt_name(option, n);
-	for (size_t len; *names; names += len + (names[len] == ' ')) {
-		len = strcspn(names, " ");
+	for (const char *end; *names; names = end + (*end == ' ')) {
+		end = strchrnul(names, ' ');
+		size_t len = (size_t)(end - names);
 		if (*names != *option || len > n || memcmp(names, option, len) != 0)
 			continue;
 		if (len == n || (len == key && !bare) || (len == key + 1 && names[key] == '='))
