@@ -2,6 +2,7 @@
 #include "cmd/column.h"
 
 #include "base/escape.h"
+#include "base/strbuf.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "cmd/json.h"
@@ -90,33 +91,52 @@ int column_add(const struct column_table *table, const char *list, bool once,
 	}
 }
 
+/** Write to a struct strbuf. */
+static ssize_t keep(void *cookie, const char *bytes, size_t n)
+{
+	struct strbuf *text = cookie;
+	strbuf_add(text, bytes, n);
+	return text->failed ? 0 : (ssize_t)n;
+}
+
+int table_text(struct libscols_table *table, struct strbuf *text)
+{
+	FILE *to = scols_table_get_stream(table);
+	char room[16 * 1024];
+	FILE *kept = fopencookie(text, "w", (cookie_io_functions_t){ .write = keep });
+	if (!kept)
+		return -1;
+	/* libsmartcols writes single bytes, and no other thread writes here. */
+	__fsetlocking(kept, FSETLOCKING_BYCALLER);
+	setvbuf(kept, room, _IOFBF, sizeof(room));
+	scols_table_set_stream(table, kept);
+	errno = 0;
+	int rc = scols_print_table(table);
+	/* Without memory, libsmartcols can leave out data and return 0. */
+	int error = rc == 0 ? errno : -rc;
+	scols_table_set_stream(table, to);
+	if (fclose(kept) != 0)
+		error = ENOMEM;
+	if (rc == 0 && error != ENOMEM)
+		return 0;
+	errno = error;
+	return -1;
+}
+
 int print_table(struct libscols_table *table)
 {
 	FILE *to = scols_table_get_stream(table);
-	char *text = NULL;
-	size_t len = 0;
-	FILE *held = open_memstream(&text, &len);
-	if (!held)
-		return -1;
-	/* libsmartcols writes single bytes, and no other thread writes here. */
-	__fsetlocking(held, FSETLOCKING_BYCALLER);
-	scols_table_set_stream(table, held);
-	errno = 0;
-	int rc = scols_print_table(table);
-	int error = rc == 0 ? errno : -rc;
-	scols_table_set_stream(table, to);
-	/* Without memory for its last step, fclose() leaves no text, and returns 0. */
-	if (fclose(held) != 0 || !text)
-		error = ENOMEM;
-	bool whole = rc == 0 && error != ENOMEM;
-	if (whole) {
-		fwrite(text, 1, len, to);
-		if (len && scols_table_is_json(table))
+	struct strbuf text = {0};
+	int rc = table_text(table, &text);
+	if (rc == 0) {
+		fwrite(strbuf_str(&text), 1, text.len, to);
+		if (text.len && scols_table_is_json(table))
 			putc('\n', to);
 	}
-	free(text);
-	errno = whole ? 0 : error;
-	return whole ? 0 : -1;
+	int error = errno;
+	strbuf_destroy(&text);
+	errno = rc == 0 ? 0 : error;
+	return rc;
 }
 
 int column_list(const struct column_table *columns, int form)

@@ -59,6 +59,13 @@ int column_add(const struct column_table *table, const char *list, bool once,
                const struct column_info *columns[COLUMNS_MAX], size_t *count);
 
 struct libscols_table;
+struct strbuf;
+
+/** Append a table as text, JSON without a final newline; unlike libsmartcols, fail if memory ran
+    out.
+    @return 0, or -1.  Errors: ENOMEM. */
+__attribute__((warn_unused_result))
+int table_text(struct libscols_table *table, struct strbuf *text);
 
 /** Print a table; unlike libsmartcols, fail if memory ran out.
     @return 0, or -1.  Errors: ENOMEM. */

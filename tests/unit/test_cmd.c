@@ -351,7 +351,7 @@ UNIT_TEST(paths)
 
 /* Rows and filters, on a table in memory. */
 
-static const char table_text[] =
+static const char commands_text[] =
 	"1 0 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,errors=remount-ro\n"
 	"2 1 0:20 / /proc rw,nosuid - proc proc rw\n"
 	"3 1 0:21 / /mnt rw - tmpfs one rw\n"
@@ -437,7 +437,7 @@ UNIT_TEST(rows)
 		{"one /mnt/in", false, "6"}, {"/ /mnt/in", false, "1 6"},
 	};
 	struct fixture f;
-	fixture_of(&f, table_text);
+	fixture_of(&f, commands_text);
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		unit_note("%s", rows[i].line);
 		CU_ASSERT_EQUAL(parse(&f.options, rows[i].line), 0);
@@ -453,10 +453,10 @@ UNIT_TEST(path_judge)
 {
 	struct fixture f;
 	STRBUF(out);
-	fixture_of(&f, table_text);
+	fixture_of(&f, commands_text);
 	CU_ASSERT_TRUE(mounts_path_block(run_paths(&f.list.run), "/srv/img"));
 	fixture_close(&f);
-	fixture_of(&f, table_text);
+	fixture_of(&f, commands_text);
 	f.list.run.live = true;
 	char elsewhere[] = "/srv";
 	f.list.run.prefix = elsewhere;

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
-#include <stdio_ext.h>
 #include <string.h>
 
 static void put_problems(const struct mount_table *table, struct json *json)
@@ -51,28 +50,10 @@ static void put_boundaries(const struct run *run, struct json *json)
 	json_end(json);
 }
 
-enum { DOCUMENT_END = 16 };   /* number of bytes that contain the last brace and white space */
-
-/** Write all but the end of a document, which is held back so that members can be inserted.
-    @cookie  The struct strbuf that holds the end. */
-static ssize_t hold_end(void *cookie, const char *bytes, size_t len)
-{
-	struct strbuf *held = cookie;
-	strbuf_add(held, bytes, len);
-	if (held->failed)
-		return 0;
-	size_t ready = held->len > DOCUMENT_END ? held->len - DOCUMENT_END : 0;
-	fwrite(held->data, 1, ready, stdout);
-	memmove(held->data, held->data + ready, held->len - ready);
-	held->len -= ready;
-	return (ssize_t)len;
-}
-
 int out_document(struct libscols_table *table, const struct listing *list)
 {
 	const struct run *run = &list->run;
-	char room[16 * 1024];
-	struct strbuf held = {0}, rest = {0};
+	struct strbuf text = {0}, rest = {0};
 	struct json json;
 	json_resume(&json, &rest, JSON_LINES, false);
 	json_head(run, &json);
@@ -84,25 +65,16 @@ int out_document(struct libscols_table *table, const struct listing *list)
 		explain_json(run, &json);
 	json_end(&json);
 
-	FILE *stream = rest.failed ? NULL
-	               : fopencookie(&held, "w", (cookie_io_functions_t){ .write = hold_end });
-	int rc = -1;
-	if (stream) {
-		__fsetlocking(stream, FSETLOCKING_BYCALLER);
-		setvbuf(stream, room, _IOFBF, sizeof room);
-		scols_table_set_stream(table, stream);
-		rc = print_table(table);
-		scols_table_set_stream(table, stdout);
-		rc |= fclose(stream);
-	}
-	char *end = rc == 0 && held.len ? memrchr(held.data, '}', held.len) : NULL;
-	while (end && end > held.data && strchr(" \t\n", end[-1]))
+	/* The members are inserted before the brace that ends the table. */
+	int rc = rest.failed ? -1 : table_text(table, &text);
+	char *end = rc == 0 && text.len ? memrchr(text.data, '}', text.len) : NULL;
+	while (end && end > text.data && strchr(" \t\n", end[-1]))
 		--end;
 	if (end) {
-		fwrite(held.data, 1, (size_t)(end - held.data), stdout);
+		fwrite(text.data, 1, (size_t)(end - text.data), stdout);
 		fwrite(strbuf_str(&rest), 1, rest.len, stdout);
 	}
-	strbuf_destroy(&held);
+	strbuf_destroy(&text);
 	strbuf_destroy(&rest);
 	return end ? 0 : -1;
 }
