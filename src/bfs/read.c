@@ -209,14 +209,26 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
 	return verdict < BFS_END_DIR && error == 0 ? fetch_buffer_ends(reader, read) : verdict;
 }
 
+/** Read the next entries of a directory into the buffer.
+    @first  No entries were read before.
+    @return as os_getdents().  Errors: ENOENT: the directory was removed before the first were read,
+            as by a command of a search that was run for the directory. */
+static ssize_t read_next(struct bfs_reader *reader, const struct bfs_read *read, bool first)
+{
+	errno = 0;
+	ssize_t len = os_getdents(reader->os, read->fd, reader->buf, BFS_BUFFER);
+	return len == 0 && first && errno == ENOENT ? -1 : len;
+}
+
 /** Read an open directory, or its rest. */
 static enum bfs_verdict read_dir(struct bfs_reader *reader, struct bfs_read *read)
 {
-	bool ended;
+	bool ended, first = !read->resume;
 	ssize_t len = 0;
 	enum bfs_verdict verdict = fetch_begin(reader, read, &ended);
 	while (!ended && verdict < BFS_END_DIR && read->error == 0 && !read->paused
-	       && (len = os_getdents(reader->os, read->fd, reader->buf, BFS_BUFFER)) > 0) {
+	       && (len = read_next(reader, read, first)) > 0) {
+		first = false;
 		verdict = read_buffer(reader, read, (size_t)len, &ended);
 		/* Portions are for other threads, so pause now. */
 		bool pause = read->portions || reader_pause(reader, read);

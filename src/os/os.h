@@ -152,7 +152,7 @@ struct mount;
 int os_is_on_mount(struct os *os, int fd, const struct mount *mount);
 
 /* The system calls of the same names; os_openat() sets close-on-exec, os_unlinkat() removes no
-   directory.  For os_getdents(), a removed directory is empty. */
+   directory.  For os_getdents(), a removed directory is empty, with errno ENOENT. */
 int os_openat(struct os *os, int dirfd, const char *path, int flags);
 ssize_t os_getdents(struct os *os, int fd, void *buf, size_t size);
 ssize_t os_read(struct os *os, int fd, void *buf, size_t size);

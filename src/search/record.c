@@ -129,7 +129,8 @@ struct searchent *search_next_entry(SEARCH *search)
 	}
 	/* A given directory is never ignored. */
 	bool below = record.len > 0 || search->part_len > 1 || search->via.len > 0;
-	if (record.source && search->flags & SEARCH_VANISHED && record.error == ENOENT && below) {
+	if (record.source && record.error == ENOENT
+	    && (below ? (search->flags & SEARCH_VANISHED) != 0 : search->root_gone)) {
 		search->at = (size_t)(at + record.len - search->queue.data);
 		return NULL;
 	}

@@ -76,7 +76,8 @@ static bool root_local(const SEARCH *search)
 static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
 {
 	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	return os_statx(&search->os, fd, "", flags, K_STATX_INO | search_id_mask(search), st) == 0;
+	unsigned mask = K_STATX_INO | K_STATX_NLINK | search_id_mask(search);
+	return os_statx(&search->os, fd, "", flags, mask, st) == 0;
 }
 
 int search_root_open(SEARCH *search)
@@ -232,6 +233,7 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 	}
 	if (!root_stat(search, search->rootfd, st))
 		memset(st, 0, sizeof(*st));
+	search->root_gone = st->mask & K_STATX_NLINK && st->nlink == 0;
 	uint64_t id = os_statx_mnt_id(st, mounts->unique);
 	if (id == 0 && (!mounts->any || search->more.exported))
 		id = os_mount_id(os, search->rootfd);

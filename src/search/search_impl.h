@@ -170,6 +170,7 @@ struct SEARCH {
 	size_t last_len;          /* of the name of the last object; 0: a root */
 	uint64_t actions;         /* of the last object */
 	struct look look;
+	bool root_gone;           /* the root had been removed before the search, and is empty */
 	bool root_object;         /* the root is an object, which may be reported */
 	struct strbuf root_base;  /* its last component */
 	struct strbuf postponed;  /* directories that come after their contents: parts */

@@ -61,3 +61,7 @@ echo "== a directory that was removed is empty"
 (mkdir gone && cd gone && rmdir ../gone && getmnt find . -printf '%p\n' && getmnt search --count '*') 2>&1 |
 	grep -v '^sh: .*getcwd'
 echo "status ${PIPESTATUS[0]}"
+echo "== a command removes the root before it is read"
+mkdir -p gone/a && try gone -exec rm -r {} \; -print
+mkdir -p gone/a && try gone -mindepth 1 -exec rm -r {} \;
+mkdir -p gone && try gone -ignore_readdir_race -exec rm -r {} \; -print

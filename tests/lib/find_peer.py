@@ -29,6 +29,11 @@ def count_records(text, aligned):
     return collections.Counter(ENDS.split(re.sub(rb" +", b" ", text) if aligned else text))
 
 
+def ended_early(theirs):
+    """Whether GNU find ended where -execdir could not enter a directory; getmnt goes on."""
+    return theirs.status == 1 and b"Failed to save working directory" in theirs.err
+
+
 class Outcome:
     """What a program did: its status, its records, those in the file that it wrote, its messages."""
 

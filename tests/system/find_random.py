@@ -68,8 +68,7 @@ def matters(search, ours, theirs):
     """Whether a difference of outcomes matters."""
     # It warns of -perm /000.
     lines = [line for line in theirs.err.splitlines() if b"have specified a mode pattern" not in line]
-    # GNU find ends where -execdir cannot enter a directory.
-    if theirs.status == 1 and b"Failed to save working directory" in theirs.err:
+    if find_peer.ended_early(theirs):
         return False
     # It looks up more than decides the result, and where that fails has status 1: we look first at
     # what costs nothing.
