@@ -33,7 +33,7 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 	return NULL;
 }
 
-/** The columns that are shown by default. */
+/** Get the names of the columns that are shown without -o, separated by commas. */
 static const char *default_columns(const struct options *o, bool json)
 {
 	if (o->poll && json)

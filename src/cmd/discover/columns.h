@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The columns of a listing of mounts: a chain of tables for -o, --list-columns, the completion, the
- * fields requested from the kernel, and every output format.
+ * The columns of a listing of mounts.  A chain of tables defines them for -o, --list-columns, the
+ * completion, every output format, and the choice of the fields requested from the kernel.
  *
- * A column is a row of columns_mount.c or columns_device.c and a function next to it.
+ * A column is a row of a table in columns_mount.c or columns_device.c, and a function in that file.
  */
 #ifndef GM_CMD_COLUMNS_H
 #define GM_CMD_COLUMNS_H
@@ -16,8 +16,8 @@
 enum column_when {
 	CW_ALWAYS,
 	CW_POLL,     /* empty without --poll */
-	CW_STILL,    /* requires access to the mount: not with --poll */
-	CW_NODE,     /* as CW_STILL; empty for rows that are not a node of the tree */
+	CW_STILL,    /* requires access to the mount: refused with --poll */
+	CW_NODE,     /* as CW_STILL; empty for rows that are not a node of the mount tree */
 };
 
 struct cells;
@@ -26,21 +26,21 @@ struct column {
 	struct column_info info;
 	double width;         /* hint for libsmartcols; below 1: share of the terminal width */
 	int flags;            /* SCOLS_FL_*; numbers and sizes are always right-aligned */
-	unsigned fields;      /* enum mount_fields */
-	/* The text of a row, valid until the next call; NULL: none. */
+	unsigned fields;      /* set of enum mount_fields that cell() reads */
+	/* Get the text of the column in a row, valid until the next call; NULL: no text. */
 	const char *(*cell)(struct cells *cells, const struct row *row);
 	unsigned char when;   /* enum column_when */
-	size_t arg;           /* cells->arg of the function */
+	size_t arg;           /* value of cells->arg when cell() is called */
 };
 
-/** Columns of discover_columns in columns_mount.c.  All rows are of struct column. */
+/** The part of discover_columns that columns_mount.c defines.  All rows are of struct column. */
 extern const struct column_table mount_columns;
 
-/** The columns of a run. */
+/** The columns to print. */
 struct columns {
 	const struct column_info *of[COLUMNS_MAX];   /* rows of struct column */
 	size_t count;
-	bool state_requested;     /* STATE was requested by name: not blank for "ok" */
+	bool state_requested;     /* -o names STATE, which then shows "ok" instead of a blank */
 };
 
 static inline const struct column *columns_at(const struct columns *columns, size_t i)
@@ -58,16 +58,16 @@ unsigned columns_fields(const struct columns *columns);
 /** Find a chosen column by name.  @return NULL: not chosen. */
 const struct column *columns_have(const struct columns *columns, const char *name);
 
-/** The state that the cells of a run share. */
+/** State shared by all calls of column.cell in a run. */
 struct cells {
 	struct listing *list;
-	bool machine;             /* output for programs: plain MAJ:MIN, no blank STATE */
+	bool machine;             /* output for programs: MAJ:MIN without padding, STATE never blank */
 	bool terminal;            /* output for programs is printed on a terminal */
-	size_t arg;               /* arg of the column */
-	const struct mt_node *node;   /* node of the row */
+	size_t arg;               /* column.arg of the requested cell */
+	const struct mt_node *node;   /* node of the requested row, or NULL */
 	struct strbuf text;       /* scratch: the text of a cell */
 	struct strbuf scratch;
-	/* Sizes of `sized`, the last mount. */
+	/* Sizes of the file system of `sized`, the mount whose sizes were requested last. */
 	const struct mount *sized;
 	bool has_sizes;
 	struct os_sizes sizes;
@@ -78,23 +78,24 @@ void cells_destroy(struct cells *cells);
 /** Whether memory ran out, so that a cell may be incomplete. */
 bool cells_failed(const struct cells *cells);
 
-/** The text of a cell, valid until the next call; NULL: none. */
+/** Get the text of a cell, valid until the next call; NULL: no text. */
 const char *cell_text(struct cells *cells, const struct column *column, const struct row *row);
 
-/** Write a cell as a member of an object. */
+/** Write a cell as a member of a JSON object. */
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct json *json);
 
 /** The node of a row, or NULL for a device or a line of an fstab. */
 const struct mt_node *cell_node(const struct cells *cells, const struct row *row);
 
-/** Whether the kernel reported the record of a row, with IDs, as opposed to a line of an fstab. */
+/** Whether a row is a mount that the kernel reported, with IDs; false: a device, or a line of an
+    fstab. */
 bool cell_of_kernel(const struct cells *cells, const struct row *row);
 
-/** A number as the text of a cell. */
+/** Convert a number to the text of a cell. */
 const char *cell_number(struct cells *cells, uint64_t value);
 
-/* Cells of columns that other output formats show too. */
+/* Cells that output formats without columns show too. */
 const char *cell_options(struct cells *cells, const struct row *row);
 const char *cell_source(struct cells *cells, const struct row *row);
 const char *cell_target(struct cells *cells, const struct row *row);

@@ -14,7 +14,7 @@
 #include <libsmartcols/libsmartcols.h>
 #include <string.h>
 
-/** Append a source in the form that the options request. */
+/** Append the source of a mount in the form that --evaluate and --canonicalize request. */
 static void source_name(struct cells *cells, const struct mount *mount, struct strbuf *out)
 {
 	struct run *run = &cells->list->run;
@@ -80,7 +80,8 @@ static const char *cell_sources(struct cells *cells, const struct row *row)
 	return cell_source(cells, row);
 }
 
-/** A tag of the device of a row; for an fstab line, the tag in its source. */
+/** Get a tag, such as LABEL, of the device of a row; if the source is written as this tag, as in
+    an fstab, the value in the source. */
 static const char *cell_tag(struct cells *cells, const struct row *row)
 {
 	enum tag want = (enum tag)cells->arg;
@@ -116,7 +117,8 @@ static int mount_open(struct run *run, const struct mount *mount, const char *ta
 	return -1;
 }
 
-/** Read the sizes of the file system of a row, unless that could block or reach another mount. */
+/** Read the sizes of the file system of a row into cells->sizes, unless reading them could block or
+    reach another mount.  @return whether the sizes are known. */
 static bool sizes_of(struct cells *cells, const struct row *row)
 {
 	if (cells->sized == row->mount)
@@ -145,7 +147,7 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** A size in bytes, or with a unit. */
+/** Convert a size to the text of a cell: in bytes with --bytes, otherwise with a unit. */
 static const char *size(struct cells *cells, uint64_t bytes)
 {
 	if (cells->list->opt->bytes)

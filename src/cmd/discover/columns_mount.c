@@ -39,7 +39,7 @@ const char *cell_number(struct cells *cells, uint64_t value)
 	return strbuf_str(&cells->text);
 }
 
-/** A device number; NULL for 0:0. */
+/** Convert a device number to the text of a cell; NULL for 0:0. */
 static const char *device_number(struct cells *cells, uint32_t major, uint32_t minor)
 {
 	strbuf_reset(&cells->text);
@@ -47,7 +47,7 @@ static const char *device_number(struct cells *cells, uint32_t major, uint32_t m
 	return major || minor ? strbuf_str(&cells->text) : NULL;
 }
 
-/** A string of the record at offset `arg`. */
+/** Get the string of struct mount whose offset in the struct is cells->arg. */
 static const char *cell_string(struct cells *cells, const struct row *row)
 {
 	if (!row->mount)
@@ -61,8 +61,8 @@ const char *cell_target(struct cells *cells, const struct row *row)
 		return row->node == MT_NONE ? NULL : run_target(&cells->list->run, row->node);
 	if (row->mount->point || !row->mount->uniq_id || list_form(cells->list)->flags & FF_OBJECTS)
 		return row->mount->point;
-	/* Unmounted before its name could be read: show the ID, which JSON has in a member.
-	   Names from the kernel never begin with '('. */
+	/* The mount was unmounted before its mount point could be read: show the ID instead.  JSON
+	   shows the ID in a member of its own.  A mount point never begins with '('. */
 	strbuf_reset(&cells->text);
 	strbuf_printf(&cells->text, "(ID %" PRIu64 ")", row->mount->uniq_id);
 	return strbuf_str(&cells->text);
@@ -173,12 +173,13 @@ static const char *propagation(struct cells *cells, uint32_t flags)
 
 static const char *cell_propagation(struct cells *cells, const struct row *row)
 {
-	/* A mount that was unmounted before it could be read is unknown. */
+	/* A mount that was unmounted before it could be read has no ID here, and its propagation is
+	   unknown. */
 	return cell_of_kernel(cells, row) && (!row->change || row->mount->id)
 	       ? propagation(cells, row->mount->propagation) : NULL;
 }
 
-/** FREQ and PASSNO, at offset `arg`. */
+/** Get FREQ or PASSNO: the number of struct mount whose offset in the struct is cells->arg. */
 static const char *cell_file_number(struct cells *cells, const struct row *row)
 {
 	if (!of_file(row))
@@ -187,7 +188,7 @@ static const char *cell_file_number(struct cells *cells, const struct row *row)
 	return cell_number(cells, value > 0 ? (uint64_t)value : 0);
 }
 
-/** The options of a record, with secrets masked. */
+/** Get the options of a mount, with secrets masked. */
 static const char *options(struct cells *cells, const struct mount *mount)
 {
 	struct mount masked = *mount;
@@ -220,7 +221,7 @@ static const char *copied(struct cells *cells, char *text, int rc)
 	return strbuf_str(&cells->text);
 }
 
-/** The VFS options; with arg, the options of the file system. */
+/** Get the VFS options or, if cells->arg is 1, the options of the file system. */
 static const char *cell_some_options(struct cells *cells, const struct row *row)
 {
 	bool of_fs = cells->arg;
@@ -268,7 +269,7 @@ static const char *cell_action(struct cells *cells, const struct row *row)
 	}
 }
 
-/** The record before a change of one of these kinds; else NULL. */
+/** Get the mount as it was before a change, if the kind of the change is in `kinds`; else NULL. */
 static const struct mount *before(const struct row *row, unsigned kinds)
 {
 	return row->change && row->change->kind & kinds ? row->change->before : NULL;
@@ -293,7 +294,7 @@ static const char *cell_old_propagation(struct cells *cells, const struct row *r
 	return old ? propagation(cells, old->propagation) : NULL;
 }
 
-/* Names, widths, meanings and JSON types are as in findmnt if it has the column. */
+/* Columns that findmnt has too have the same name, width, meaning and JSON type as in findmnt. */
 static const struct column rows[] = {
 	{{"ACTION", "mount, umount, remount, move or propagation [--poll only]"},
 	 10, SCOLS_FL_STRICTWIDTH, 0, cell_action, CW_POLL},
