@@ -2,7 +2,7 @@
 /*
  * getmnt discover: from the command line to the exit status.
  *
- *     options --> input --> discover() --> filter --> view --> a form of output
+ *     options --> input --> discover() --> filter --> view --> output format
  */
 
 #include "cmd/discover/output.h"
@@ -13,7 +13,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/** Whether a tree is the default, by the rules of findmnt. */
+/** Whether the default output is a tree, by the rules of findmnt. */
 static bool suits_tree(const struct options *o, const struct picks *picks)
 {
 	return !o->list && !o->df && !o->dfi && o->in.source != TABLE_MTAB && !picks->restricted;
@@ -30,7 +30,7 @@ static bool wants_tree(const struct listing *list, const struct picks *picks)
 	       && (o->tree || suits_tree(o, picks));
 }
 
-/** Whether parents must precede children in a selection. */
+/** Whether a selection is in the order of the table, and parents precede children in the table. */
 static bool parents_first(const struct run *run, const struct picks *picks)
 {
 	for (size_t k = 0; run->d && k < picks->count; ++k) {
@@ -41,7 +41,7 @@ static bool parents_first(const struct run *run, const struct picks *picks)
 	return true;
 }
 
-/** Whether a list must be in the order of the tree. */
+/** Whether the rows of a list must be sorted in the order of the mount tree. */
 static bool wants_order(const struct listing *list, const struct picks *picks)
 {
 	const struct options *o = list->opt;
@@ -60,7 +60,7 @@ static void boundaries_text(const struct run *run, struct text *out)
 	}
 }
 
-/** Print the rows, boundaries and rules.  @return 0, or -1. */
+/** Print the rows, and the boundaries and pruning rules if requested.  @return 0, or -1. */
 static int print_view(struct listing *list, const struct view *view)
 {
 	const struct options *o = list->opt;
@@ -83,7 +83,7 @@ static int print_view(struct listing *list, const struct view *view)
 		text_put(&out, "\n");
 	if (o->explain && o->form != FORM_JSON)
 		explain_text(run, &out);
-	/* JSON contains both; other formats for programs print them on stderr. */
+	/* JSON contains boundaries and rules; other formats for programs print them on stderr. */
 	if (rc == 0)
 		text_print(&out, o->form == FORM_DEFAULT ? stdout : stderr);
 	text_destroy(&out);
@@ -94,7 +94,8 @@ static int print_view(struct listing *list, const struct view *view)
 	return finish_stdout();
 }
 
-/** The exit status for the states of the mounts. */
+/** Get the exit status: CX_INCOMPLETE if the run is incomplete or if, with --strict, a mount is
+    hung, stale or denied. */
 static int mount_status(const struct listing *list)
 {
 	const struct run *run = &list->run;
@@ -110,22 +111,23 @@ static int mount_status(const struct listing *list)
 
 unsigned listing_fields(const struct options *o, const struct columns *columns)
 {
-	/* The prober needs the owners of FUSE mounts. */
+	/* --probe needs the owners of FUSE mounts, which are in the file system options. */
 	unsigned fields = columns_fields(columns) | filter_fields(o) | output_forms[o->form].fields
 	                  | (o->in.probe ? MF_FS_OPTS : 0);
 	if (o->in.names != DN_KERNEL || o->in.probe)
 		return fields | DISCOVER_FIELDS;
-	/* Names and states need only the table. */
+	/* With --names=kernel, names and states are taken from the table alone. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->in.identity == DI_DEV)
 		fields |= MF_DEV;
-	/* To follow a path, the types must be known, which show what can block. */
+	/* Following a path requires the file system types, which show what can block. */
 	if (o->in.root || o->canonicalize)
 		fields |= MF_FSTYPE;
 	return fields;
 }
 
-/** Read the table, find the mounts, and select.  @return 0, or an exit status. */
+/** Read the mount table, find the name and state of each mount, and select the mounts to print.
+    @return 0, or an exit status. */
 static int find_mounts(struct listing *list, struct picks *picks)
 {
 	int status = run_know(&list->run, listing_fields(list->opt, list->cols));
@@ -184,7 +186,8 @@ int cmd_discover(int argc, char **argv)
 	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
-	/* Use only the locale's characters and their widths: numbers must not depend on it. */
+	/* Of the locale, use only the characters and their widths: numbers must look the same in all
+	   locales. */
 	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
 	struct listing list;
@@ -217,7 +220,8 @@ int cmd_discover(int argc, char **argv)
 		run->progress = progress_begin();
 	run_start(run);
 
-	/* Start early: a hanging probe keeps a copy of the memory used so far. */
+	/* Start the prober before the table is read: a process that hangs in a probe keeps a copy of
+	   the memory used so far. */
 	if (o.in.probe) {
 		run->prober = prober_new(&run->os, o.in.timeout);
 		if (!run->prober) {
@@ -228,7 +232,7 @@ int cmd_discover(int argc, char **argv)
 	}
 
 	struct picks picks = {0};
-	/* After an error nothing is printed, not even an empty document. */
+	/* After an error no mounts are printed, not even an empty JSON document. */
 	status = o.poll ? 0 : find_mounts(&list, &picks);
 	prober_free(run->prober);
 	if (run->d && run->d->unprobed)

@@ -29,18 +29,18 @@ unsigned filter_fields(const struct options *o)
 		fields |= MF_SOURCE | MF_DEV;
 	if (o->target || o->mountpoint || o->noperands || o->uniq)
 		fields |= MF_POINT;
-	/* To follow a path, the types must be known, which show what can block. */
+	/* Following a path requires the file system types, which show what can block. */
 	if (o->target || o->mountpoint || o->noperands || o->spec)
 		fields |= MF_POINT | MF_FSTYPE;
 	return fields;
 }
 
-/** Whether --df, --dfi, --real and --pseudo accept a type. */
+/** Whether --df, --dfi, --real and --pseudo accept a file system type. */
 static bool accepts_type(const struct options *o, const char *fstype)
 {
 	if (o->all)
 		return true;
-	/* df(1) lists tmpfs although it is a pseudo file system. */
+	/* df(1) lists tmpfs and devtmpfs although they are pseudo file systems. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
 	if ((o->df || o->dfi) && !tmp && fstype_is_pseudo(fstype))
 		return false;
@@ -54,7 +54,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	struct run *run = &filter->list->run;
 	const struct options *o = filter->list->opt;
 
-	/* The IDs of fstab lines are not mount IDs. */
+	/* The ID of an fstab line (mount->line is not 0) is not a mount ID. */
 	if (o->id && (mount->line || mount->id != o->id))
 		return false;
 	if (o->uniq_id && (mount->line || mount->uniq_id != o->uniq_id))
@@ -77,7 +77,7 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	return accepted;
 }
 
-/** Whether a node matches, apart from --invert. */
+/** Whether a node matches the filter, without regard to --invert. */
 static bool matches(struct filter *filter, uint32_t i)
 {
 	struct run *run = &filter->list->run;
@@ -118,13 +118,17 @@ struct picker {
 	const struct options *opt;
 	struct filter filter;
 	uint32_t n;
-	uint8_t *out;       /* nodes that must not be selected: invented, unmounted, duplicate */
-	uint8_t *picked;
-	uint32_t *order;    /* the selected nodes, in order */
+	uint8_t *out;       /* 1 for nodes that must not be selected: synthetic root, unmounted, or
+	                       duplicate with --uniq */
+	uint8_t *picked;    /* 1 for selected nodes */
+	uint32_t *order;    /* the selected nodes, in the order of their selection */
 	uint32_t count;
 };
 
-/** Select the nodes that match.  @return how many were added. */
+/** Select the nodes that match and are not selected yet.
+    @backward  Start with the last node.
+    @first     Stop after the first match.
+    @return the number of nodes added to the selection. */
 static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 {
 	uint32_t before = p->count;
@@ -138,7 +142,7 @@ static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 	return p->count - before;
 }
 
-/** pick_pass() in the direction of the options. */
+/** Call pick_pass() as --direction and --first-only request. */
 static uint32_t pick_matching(struct picker *p)
 {
 	return pick_pass(p, p->opt->backward, p->opt->first_only);
@@ -150,7 +154,8 @@ static bool is_path(const char *text)
 	return *text == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/** The mount that contains a path, for --target. */
+/** Find the mount that contains a path, for --target: by the mount ID of the path, or by its text
+    if the path may not be accessed.  @known  The result of resolving the path. */
 static uint32_t node_holding(struct run *run, const char *path, enum path_followed known)
 {
 	uint32_t lexical = mounts_holding(run_paths(run), path);
@@ -173,7 +178,9 @@ static int path_missing(const char *path)
 }
 
 /** Report that an argument names a mount which only --df, --dfi, --real or --pseudo excludes.
-    @text  The argument; or NULL.  @return whether that was reported. */
+    Does not print anything with --quiet.
+    @text  The argument; or NULL.
+    @return whether there is such a mount. */
 static bool report_left_out(const struct picker *p, const char *text)
 {
 	const struct options *o = p->opt;
@@ -189,7 +196,7 @@ static bool report_left_out(const struct picker *p, const char *text)
 	return true;
 }
 
-/** Select by --target or --mountpoint: one mount, the topmost. */
+/** Select one mount by --target or --mountpoint: the topmost of a stack. */
 static int pick_target(struct picker *p)
 {
 	struct run *run = p->run;
@@ -208,14 +215,15 @@ static int pick_target(struct picker *p)
 	else
 		p->filter.target = strbuf_str(&name);
 
-	/* Prefer the visible mount of a stack: hidden ones only if no other matches. */
+	/* Prefer the visible mount of a stack: select a hidden mount only if no visible mount
+	   matches. */
 	bool stack = !holding && run->d && !o->shadowed && !o->invert;
 	for (uint32_t i = stack ? p->n : 0; i-- > 0 && p->filter.node == MT_NONE;) {
 		if (!p->out[i] && !(run->d->tree.nodes[i].states & 1u << MT_HIDDEN)
 		    && matches(&p->filter, i))
 			p->filter.node = i;
 	}
-	/* findmnt -i -M: every mount except that one. */
+	/* As in findmnt, --invert with --mountpoint selects every mount except the one found. */
 	bool any = (!holding || p->filter.node != MT_NONE) && pick_pass(p, !o->invert, !o->invert);
 	if (!any && !report_left_out(p, path) && o->mountpoint && !o->quiet && !o->invert)
 		message(path, "no matching mount point; use -T to find the mount that contains a "
@@ -226,7 +234,7 @@ out:
 	return status;
 }
 
-/** Report an operand that matches nothing. */
+/** Report an operand that matches no mount.  @is_tag  The operand is a tag or a device number. */
 static void report_unmatched(const char *text, bool is_tag)
 {
 	const struct command *near = command_near(commands, text);
@@ -293,7 +301,8 @@ bool filter_is_pair(struct listing *list, const char *first)
 	struct strbuf name = {0};
 	run_resolve(run, first, &name);
 	run->nomem |= name.failed;
-	/* The mount points of later changes are unknown. */
+	/* With --poll, a path outside /dev/ may be the mount point of a later mount: assume that it is
+	   not a source. */
 	bool later = list->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
 	bool pair = !later && !run_has_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {
@@ -304,7 +313,7 @@ bool filter_is_pair(struct listing *list, const char *first)
 	return pair;
 }
 
-/** Select by SOURCE and TARGET. */
+/** Select the mounts of the source SOURCE on the mount point TARGET. */
 static int pick_pair(struct picker *p, const char *source, const char *target)
 {
 	struct source_spec spec;
@@ -327,7 +336,8 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 	return status;
 }
 
-/** --uniq: keep only the last mount on each target.  @return 0, or -1 (ENOMEM). */
+/** For --uniq, exclude all mounts on a mount point except the last in the table.
+    @return 0, or -1 (ENOMEM). */
 static int drop_duplicates(struct picker *p)
 {
 	struct pathmap seen = {0};
@@ -343,7 +353,7 @@ static int drop_duplicates(struct picker *p)
 	return rc;
 }
 
-/** --submounts: add all mounts on the selected ones. */
+/** For --submounts, also select all mounts below the selected mounts. */
 static void add_submounts(struct picker *p)
 {
 	const struct mtree *tree = &p->run->d->tree;

@@ -4,7 +4,7 @@
 enum {
 	LINE_FIELDS = MF_POINT | MF_SOURCE | MF_FSTYPE | MF_VFS_OPTS | MF_FS_OPTS,
 	DOT_FIELDS = MF_POINT | MF_SOURCE | MF_ROOT | MF_DEV | MF_FSTYPE,
-	STACKED_FIELDS = MF_SOURCE | MF_FSTYPE,   /* for the member "stacked" */
+	STACKED_FIELDS = MF_SOURCE | MF_FSTYPE,   /* for the JSON member "stacked" */
 };
 
 const struct output_form output_forms[] = {

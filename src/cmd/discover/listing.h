@@ -11,7 +11,7 @@ enum form_flags {
 	FF_SHAPE = 1 << 0,      /* a tree or a list, as the options and the selection require */
 	FF_TREE = 1 << 1,       /* always a tree */
 	FF_LINES = 1 << 2,      /* lines for mount(8): parents before children */
-	FF_OBJECTS = 1 << 3,    /* JSON: each key once */
+	FF_OBJECTS = 1 << 3,    /* JSON objects: each column only once, since keys must differ */
 	FF_TEXT = 1 << 4,       /* uses characters of the locale */
 	FF_POLL = 1 << 5,       /* allowed with --poll */
 	FF_FSTAB = 1 << 6,      /* FF_LINES with the defaults of an fstab */
@@ -52,11 +52,11 @@ struct options {
 	unsigned poll_kinds;      /* set of enum change_kind */
 	const char *timeout_text; /* argument of --timeout: seconds, with --poll milliseconds */
 	const char *wait_text;    /* argument of -w */
-	int wait;                 /* milliseconds to wait for another event; negative: unlimited */
+	int wait;                 /* milliseconds to wait for the next event; negative: unlimited */
 
 	/* showing mounts */
-	int form;                 /* a row of output_forms */
-	bool tree, list;          /* requested by name */
+	int form;                 /* enum form: a row of output_forms */
+	bool tree, list;          /* --tree, --list */
 	int color;                /* enum color_when */
 	bool ascii, bytes, canonicalize, evaluate, df, dfi;
 	bool noheadings, notruncate, nofsroot, vfs_all, shell, quiet;
@@ -77,7 +77,7 @@ struct options {
     @return 0, or an exit status after a message. */
 int discover_options_read(struct options *options, int argc, char **argv);
 
-/** Check combinations of options, and set those that others imply.
+/** Check combinations of options, and set the options that other options imply.
     @return 0, or an exit status after a message. */
 int discover_options_check(struct options *options);
 
@@ -101,15 +101,15 @@ struct listing {
 void listing_init(struct listing *list, const struct options *options,
                   const struct columns *columns);
 
-/** The fields of the table (enum mount_fields) needed for columns, output format, selection and
-    names. */
+/** Get the fields of the mount table (set of enum mount_fields) that the columns, the output
+    format, the selection and the names of mounts need. */
 unsigned listing_fields(const struct options *options, const struct columns *columns);
 
 /** Call run_know(), and print the mounts that list->opt selects, as `getmnt discover` without
     probes and --poll.  @return an exit status. */
 int listing_show(struct listing *list);
 
-/** getmnt --poll: print changes until the watch ends.  @return an exit status. */
+/** For getmnt --poll: print the changes of mounts until the watch ends.  @return an exit status. */
 int listing_poll(struct listing *list);
 
 #endif

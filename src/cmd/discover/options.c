@@ -7,7 +7,7 @@
 #include <libmount.h>
 #include <stdlib.h>
 
-/* Bits for options of which at most one may be given. */
+/* Sets of options: at most one option of a set may be given. */
 enum {
 	EX_CANON_C  = 1 << 0,   /* -C -c */
 	EX_CANON_E  = 1 << 1,   /* -C -e */
@@ -40,7 +40,7 @@ static int bad_argument(const struct option_row *row, const char *arg, const cha
 	return usage_error(option_title(row, title), "\"%s\": %s", arg, text);
 }
 
-/** -O.  Refuses an item without a name after "+" or "no", for which libmount 2.38 reads
+/** Parse -O.  Refuse an item without a name after "+" or "no", for which libmount 2.38 reads
     uninitialized memory. */
 static int parse_mount_options(void *opts, const struct option_row *row, const char *arg)
 {
@@ -57,7 +57,7 @@ static int parse_mount_options(void *opts, const struct option_row *row, const c
 	return 0;
 }
 
-/** The i-th word of --format. */
+/** Get the i-th word that --format accepts. */
 static const char *format_word(int i)
 {
 	return output_forms[i].name;
@@ -82,7 +82,7 @@ static int parse_format(void *opts, const struct option_row *row, const char *ar
 	return 0;
 }
 
-/** --search-limit=DIRS[,SEC] */
+/** Parse --search-limit=DIRS[,SEC]. */
 static int parse_search_limit(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
@@ -95,7 +95,7 @@ static int parse_search_limit(void *opts, const struct option_row *row, const ch
 	return 0;
 }
 
-/** --poll[=[+]ACTION,...] */
+/** Parse --poll[=[+]ACTION,...]. */
 static int parse_poll(void *opts, const struct option_row *row, const char *arg)
 {
 	struct options *o = opts;
@@ -103,11 +103,11 @@ static int parse_poll(void *opts, const struct option_row *row, const char *arg)
 	bool more = arg && *arg == '+';
 	o->poll = true;
 	o->poll_kinds = !arg || more ? usual : 0;
-	/* The words are in the order of the bits. */
+	/* The words of --poll are in the order of the bits of enum change_kind. */
 	return arg ? option_parse_words(row, arg + more, &o->poll_kinds) : 0;
 }
 
-/** A word of --prune without its sign. */
+/** Get the name of the i-th pruning rule, a word of --prune without its + or -. */
 static const char *rule_word(int i)
 {
 	return discover_rules[i].name;
@@ -291,7 +291,7 @@ static int finish_timeout(struct options *o)
 	return 0;
 }
 
-/** Check the operands; only after "--" may they have the names of commands. */
+/** Store and check the operands.  The name of a command is allowed only after "--". */
 static int check_operands(struct options *o, int argc, char **argv)
 {
 	o->operands = argv + optind;
@@ -319,7 +319,7 @@ int discover_options_read(struct options *o, int argc, char **argv)
 	int status = options_read(&discover_options, argc, argv, o);
 	if (status)
 		return status;
-	/* --format can request both too. */
+	/* EX_TREE refuses --tree with --list, but --format can request a tree or a list too. */
 	if (o->tree && o->list)
 		return usage_error("--format", "a tree and a list cannot be combined");
 	status = finish_timeout(o);
@@ -332,7 +332,8 @@ struct refused {
 	const char *option, *why;
 };
 
-/** Report the first refused combination.  @return 0, or CX_ERROR. */
+/** Report the first combination of `rows` that was given.  @prefix  The start of the message.
+    @return 0: none was given; or CX_ERROR. */
 static int refuse(const struct refused *rows, size_t n, const char *prefix)
 {
 	for (size_t i = 0; i < n; ++i) {
@@ -342,7 +343,7 @@ static int refuse(const struct refused *rows, size_t n, const char *prefix)
 	return 0;
 }
 
-/** Check the options of --poll. */
+/** Refuse options that have no effect with --poll, and set --names=kernel. */
 static int check_poll(struct options *o)
 {
 	const struct refused rows[] = {
