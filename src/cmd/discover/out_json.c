@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The JSON document around the rows, written by libsmartcols: further members are inserted before
-   its last brace. */
+/* libsmartcols writes a JSON document with the rows; further members are inserted before its last
+   brace. */
 #include "cmd/discover/output.h"
 
 #include "base/secret.h"

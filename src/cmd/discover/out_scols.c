@@ -72,7 +72,8 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 	json_end(json);
 }
 
-/** The text of a cell, unchanged or in one of two scratch buffers; NULL: no text. */
+/** Get the text that libsmartcols prints in the i-th column of a row; NULL: no text.
+    @out, seen  Buffers, which contain the text if it differs from cell_text(). */
 static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {
@@ -105,7 +106,7 @@ static const char *shown_text(struct cells *cells, const struct view *view, cons
 	return text;
 }
 
-/** The state of a row's mount. */
+/** Get the state of a row's mount; MT_OK if the row has no node. */
 static enum mt_state row_state(const struct run *run, const struct row *row)
 {
 	return !run->d || row->node == MT_NONE ? MT_OK
@@ -125,7 +126,8 @@ static void color_state(struct libscols_cell *cell, enum mt_state state)
 		scols_cell_set_color(cell, bad >> state & 1 ? "red" : "brown");
 }
 
-/** Fill a table.  @longest [out]  Bytes of the longest row.  @return 0, or -1. */
+/** Add the rows of a view to a table.  @longest [out]  Number of bytes in the longest row.
+    @return 0, or -1. */
 static int add_rows(struct libscols_table *table, struct cells *cells, const struct view *view,
                     bool colored, size_t *longest)
 {
@@ -162,11 +164,11 @@ out:
 	return rc;
 }
 
-/** Whether there is memory to print a row.  Without it, libsmartcols prints a blank and reports
-    no error. */
+/** Whether there is enough memory to print a row of `longest` bytes.  If memory runs out,
+    libsmartcols prints a blank and reports no error. */
 static bool have_room(size_t longest)
 {
-	/* Each byte may become four, \xhh, and each row is stored in two buffers. */
+	/* libsmartcols may write each byte as four, \xhh, and stores each row in two buffers. */
 	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: so that it is not
 	                                                             optimized away */
 	bool have = room;
@@ -174,7 +176,8 @@ static bool have_room(size_t longest)
 	return have;
 }
 
-/** Make the columns at least as wide as before, or after printing, store their widths. */
+/** Before a part of a list is printed, make its columns at least as wide as in earlier parts; after
+    printing (`printed`), store the widths of its columns. */
 static void keep_widths(struct libscols_table *table, const struct columns *columns,
                         struct out_widths *widths, bool printed)
 {
@@ -183,7 +186,8 @@ static void keep_widths(struct libscols_table *table, const struct columns *colu
 		size_t width = scols_column_get_width(column);
 		if (!printed && columns_at(columns, i)->width < 1 && widths->of[i])
 			scols_column_set_whint(column, widths->of[i]);
-		/* One long name must not widen all later lines. */
+		/* Do not store a width above OUT_WIDTH_MAX: one long name would widen all later
+		   parts. */
 		if (printed && width > widths->of[i] && width <= OUT_WIDTH_MAX)
 			widths->of[i] = (uint16_t)width;
 	}
@@ -209,7 +213,7 @@ static void hide_states(struct libscols_table *table, const struct listing *list
 int out_scols(struct listing *list, const struct view *view, struct out_widths *widths)
 {
 	const struct options *o = list->opt;
-	/* Do not count kernel calls of libsmartcols and of printing. */
+	/* --stats does not count the kernel calls of libsmartcols and of printing. */
 	os_mark(MARK_END);
 	bool colored = o->form == FORM_DEFAULT && color_is_on(o->color, isatty(STDOUT_FILENO));
 	struct libscols_table *table = scols_new_table();

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Append a field of an mtab or fstab, or a default; escape more on a terminal. */
+/** Append a field of a line of an mtab or fstab.
+    @set   Bytes to escape; on a terminal, harmful characters are escaped as well.
+    @none  The field if `text` is NULL or empty. */
 static void add_field(struct strbuf *out, const struct cells *cells, const char *text,
                       const char *set, const char *none)
 {
@@ -20,7 +22,7 @@ static void add_field(struct strbuf *out, const struct cells *cells, const char 
 		escape_octal(out, text, set, cells->terminal);
 }
 
-/** Append the source of a row in the form that mount(8) expects. */
+/** Append the source of a row in the form that mount(8) expects.  @set  As in add_field(). */
 static void add_source(struct strbuf *out, struct cells *cells, const struct row *row,
                        const char *set)
 {
@@ -44,7 +46,7 @@ static void line_table(struct strbuf *out, struct cells *cells, const struct vie
 	bool of_file = fstab && !cells->list->run.d;
 	const char *set = fstab ? ESCAPE_PATH : ESCAPE_SOURCE;
 	if (!mount || !run_name(&cells->list->run, row->node))
-		return;   /* a line needs a mount point */
+		return;   /* without a visible mount point there is no line */
 	add_source(out, cells, row, set);
 	strbuf_putc(out, ' ');
 	add_field(out, cells, cell_target(cells, row), ESCAPE_PATH, fstab ? "none" : "/");
@@ -121,14 +123,14 @@ static void line_dot(struct strbuf *out, struct cells *cells, const struct view 
 /** Formats that are printed line by line. */
 static const struct {
 	void (*line)(struct strbuf *out, struct cells *cells, const struct view *view, size_t row);
-	const char *head, *end;   /* before and after the rows; or NULL */
+	const char *head, *end;   /* text before and after the lines; or NULL */
 } writers[] = {
 	[FORM_MTAB] = {line_table}, [FORM_FSTAB] = {line_table}, [FORM_SETMNT] = {line_table},
 	[FORM_DOT] = {line_dot, "digraph getmnt {\n\trankdir=LR;\n", "}\n"},
 	[FORM_JSONL] = {line_jsonl},
 };
 
-/** Print the lines of a format.  @return 0, or -1.  Errors: ENOMEM. */
+/** Print a view in a format of `writers`.  @return 0, or -1.  Errors: ENOMEM. */
 static int out_text(struct listing *list, const struct view *view)
 {
 	const int form = list->opt->form;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Printing a listing in its output format. */
+/** Output: print a listing of mounts in its output format. */
 #ifndef GM_CMD_OUTPUT_H
 #define GM_CMD_OUTPUT_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/** The format of a listing. */
+/** Get the output format of a listing. */
 static inline const struct output_form *list_form(const struct listing *list)
 {
 	return &output_forms[list->opt->form];
@@ -19,9 +19,10 @@ static inline const struct output_form *list_form(const struct listing *list)
 /** Column widths of a list that is printed in parts. */
 struct out_widths {
 	bool begun;            /* the header was printed */
-	uint16_t of[COLUMNS_MAX];   /* as in struct columns */
+	uint16_t of[COLUMNS_MAX];   /* the width of each column, in the order of struct columns */
 };
 
+/** Maximum width of a column that later parts of the list take over. */
 enum { OUT_WIDTH_MAX = 40 };
 
 /** Print as a tree, a list, raw, pairs or JSON, by libsmartcols.
@@ -31,7 +32,7 @@ int out_scols(struct listing *list, const struct view *view, struct out_widths *
 
 struct libscols_table;
 
-/** Print a table as a JSON document with the members that follow the rows.
+/** Print a table as a JSON document: its rows, then the members about the run.
     @return 0, or -1.  Errors: ENOMEM. */
 int out_document(struct libscols_table *table, const struct listing *list);
 
