@@ -25,16 +25,16 @@ struct place {
 
 struct watch {
 	struct listing *list;
-	struct run *run;             /* list's run */
+	struct run *run;             /* &list->run */
 	struct monitor *monitor;
 	struct filter filter;
 	struct source_spec source;   /* from --source */
 	struct place *places;
 	size_t nplaces;
-	bool pair;                   /* one location with both source and path */
+	bool pair;                   /* mounts must match both source and path of places[0] */
 	bool needs_devices;          /* a column or a source requires devices */
 	struct out_widths widths;
-	size_t problems;             /* lines reported as unreadable */
+	size_t problems;             /* number of mountinfo lines reported as unparsable */
 };
 
 /* The selection. */
@@ -51,7 +51,7 @@ static bool needs_devices(const struct watch *w)
 	return needs;
 }
 
-/** Add a location.  @source, path  Either may be NULL. */
+/** Add a location to watch.  @source, path  Either may be NULL. */
 static void place_add(struct watch *w, const char *source, const char *path)
 {
 	struct place *place = &w->places[w->nplaces++];
@@ -64,7 +64,8 @@ static void place_add(struct watch *w, const char *source, const char *path)
 	w->run->nomem |= place->path.failed;
 }
 
-/** Parse the locations with the current table.  @return 0, or -1. */
+/** Parse --source and the watched locations; resolve paths with the current mount table.
+    @return 0, or -1. */
 static int places_init(struct watch *w)
 {
 	struct run *run = w->run;
@@ -77,7 +78,8 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	/* Names in the table of --task may not exist in this process. */
+	/* With --task, the table has the names of another process: let mounts_devmap() read the table
+	   of this process. */
 	run->devs = mounts_devmap(&run->os, o->in.task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
@@ -103,7 +105,8 @@ static int places_init(struct watch *w)
 	return error ? -1 : 0;
 }
 
-/** Whether a mount is on the path of a location. */
+/** Whether a mount is on the path of a location; with -T, also on a parent directory of the path;
+    with --submounts, also below the path. */
 static bool on_path(const struct watch *w, const struct place *place, const struct mount *mount)
 {
 	const char *path = strbuf_str(&place->path);
@@ -137,7 +140,8 @@ static bool is_wanted(struct watch *w, const struct change *change)
 
 /* Printing. */
 
-/** Make rows of the selected changes.  @return the number of reported changes. */
+/** Make a row for each selected change.
+    @return the number of rows, without those that report lost events. */
 static size_t rows_make(struct watch *w, const struct changes *changes, struct view *view)
 {
 	static const struct mount nothing;
@@ -175,7 +179,8 @@ static int print_changes(struct watch *w, const struct changes *changes)
 	int rc = -1;
 	if (!view.rows)
 		goto nomem;
-	/* A device number may be reused until the next change. */
+	/* Examine the devices anew for each batch of changes: a device number may have been reused
+	   since the last batch. */
 	if (w->needs_devices) {
 		run->devs = mounts_devmap(&run->os, NULL);
 		if (!run->devs)
@@ -210,7 +215,7 @@ static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = w->list->opt;
-	/* These fields distinguish two mounts with the same ID. */
+	/* The last four fields show that a mount ID was reused for a different mount. */
 	unsigned fields = columns_fields(w->list->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
 	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
@@ -226,7 +231,7 @@ static int watch_begin(struct watch *w)
 	    || columns_have(w->list->cols, "TID"))
 		machine_read(run, columns_have(w->list->cols, "TID"));
 
-	/* Events have 64-bit IDs, so the listed table must have them. */
+	/* Events of fanotify have 64-bit mount IDs, which only a table from listmount(2) has. */
 	bool list = !o->in.task && o->in.source != TABLE_MOUNTINFO && run->os.caps & OSC_LISTMOUNT;
 	const struct monitor_opts opts = {
 		.source = list ? TABLE_LISTMOUNT : TABLE_MOUNTINFO,

@@ -110,7 +110,8 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 		return true;
 	if (!mount->source)
 		return false;
-	/* As in findmnt, the source of a pseudo file system is not a path. */
+	/* As in findmnt, the source of a pseudo file system is compared as text only, not as a
+	   path. */
 	if (strcmp(mount->source, spec->text) == 0
 	    || (spec->path.len && strcmp(mount->source, strbuf_str(&spec->path)) == 0
 	        && !fstype_is_pseudo(mount->fstype)))
@@ -122,7 +123,7 @@ bool source_match(struct run *run, const struct source_spec *spec, const struct 
 	size_t len;
 	if (source_tag(mount->source, &value, &len) == spec->tag)
 		return len == spec->len && strncmp(value, spec->value, len) == 0;
-	/* Network file systems have no tags. */
+	/* Only devices have tags; network file systems, for example, have none. */
 	if (!run->devs || mount->line || strncmp(mount->source, "/dev/", 5) != 0)
 		return false;
 	const struct devmap_tags *of = devmap_mount_tags(run->devs, mount);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Sources: device names, and the tags LABEL=, UUID=, PARTLABEL=, PARTUUID=.
+ * Sources of mounts: device names, and the tags LABEL=, UUID=, PARTLABEL=, PARTUUID=.
  */
 #ifndef GM_CMD_SOURCE_H
 #define GM_CMD_SOURCE_H
@@ -13,14 +13,15 @@ enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
     @return the tag; TAG_NONE: another form, or NULL. */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
-/** A tag of a device, or NULL.  @tag  Not TAG_NONE. */
+/** Get the value of a tag of a device, or NULL.  @tag  Not TAG_NONE. */
 const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
 /** List the devices with a file system in run->devices, once.
     @return their number, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
-/** Append the names of the devices with a tag, one per line.  @return their number. */
+/** Append the names of the devices whose tag has a value of len bytes, one name per line.
+    @return the number of devices. */
 size_t source_devices(struct run *run, enum tag tag, const char *value, size_t len,
                       struct strbuf *out);
 
@@ -39,10 +40,10 @@ struct source_spec {
 void source_spec_init(struct run *run, struct source_spec *spec, const char *text);
 void source_spec_destroy(struct source_spec *spec);
 
-/** Whether the source of a record matches.  A tag requires run->devs. */
+/** Whether a mount has a source.  Comparing a tag with a device requires run->devs. */
 bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
 
-/** source_match() for a device that is not mounted. */
+/** Whether a source names a device that is not mounted. */
 bool source_match_device(const struct source_spec *spec, const struct devmap_device *device);
 
 #endif

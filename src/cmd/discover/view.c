@@ -14,15 +14,18 @@
  */
 struct place {
 	uint32_t above;     /* the place that contains its mount point */
-	uint32_t shown;     /* node of the row; MT_NONE: no row */
-	uint32_t parent;    /* nearest place above with a row */
-	uint32_t count;     /* number of selected nodes */
+	uint32_t shown;     /* the node that the row shows; MT_NONE: no row */
+	uint32_t parent;    /* nearest place above that has a row */
+	uint32_t count;     /* number of selected nodes of the place */
 	uint32_t lowest;    /* lowest index of its nodes in the table */
-	uint32_t first, next;   /* first place below; next sibling */
-	uint32_t row;
+	uint32_t first, next;   /* first child, next sibling, of the places with a row */
+	uint32_t row;       /* index of the row */
 };
 
-/** Find the places of a tree, and their parents.  @of [out]  The place of each node. */
+/** Find the places of a tree, and their parents.
+    @at [out]  The places.
+    @of [out]  The index of the place of each node.
+    @picked    1 for each selected node. */
 static void places_find(struct place *at, uint32_t *of, const struct mtree *tree,
                         const uint8_t *picked, bool nest)
 {
@@ -39,7 +42,8 @@ static void places_find(struct place *at, uint32_t *of, const struct mtree *tree
 			at[place].above = above;
 		if (i < at[place].lowest)
 			at[place].lowest = i;
-		/* A stack is visited from bottom to top. */
+		/* The mounts of a stack are visited from bottom to top, so the topmost selected
+		   mount remains. */
 		at[place].shown = picked[i] ? i : at[place].shown;
 		at[place].count += picked[i];
 	}
@@ -65,7 +69,8 @@ static uint32_t places_rows(struct place *at, const struct mtree *tree, struct v
 {
 	const uint32_t n = tree->count;
 	uint32_t depth = 0, beneath = 0;
-	uint32_t top = MT_NONE;   /* the row at the deepest level, or its parent */
+	uint32_t top = MT_NONE;   /* parent of the row; for rows below the level `deepest`, the parent
+	                             of the last row at this level */
 	for (uint32_t place = at[n].first; place != n;) {
 		struct place *p = &at[place];
 		if (depth <= deepest)
@@ -88,7 +93,10 @@ static uint32_t places_rows(struct place *at, const struct mtree *tree, struct v
 	return beneath;
 }
 
-/** Make the rows of a tree.  @return 0, or -1 (ENOMEM). */
+/** Make the rows of the selected nodes in the order of the tree.
+    @hang  Set the parents of rows.
+    @nest  Make a row for each mount of a stack.
+    @return 0, or -1 (ENOMEM). */
 static int view_tree(const struct listing *list, const struct picks *picks, bool hang, bool nest,
                      struct view *view)
 {
@@ -154,7 +162,8 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 		if (mount->source && device->tags->name && strcmp(mount->source,
 		                                                  device->tags->name) == 0)
 			return true;
-		/* The table may show another device of the same file system. */
+		/* If a file system has several devices, the table shows only one of them: compare
+		   the UUIDs of the file systems. */
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;

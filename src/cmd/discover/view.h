@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the mounts of a run to the rows of the output: selecting mounts, making rows.
+ * From the mounts of a run to the rows of the output: select mounts, then make rows.
  */
 #ifndef GM_CMD_VIEW_H
 #define GM_CMD_VIEW_H
@@ -12,20 +12,20 @@
 
 /* filter.c: selecting mounts, as in findmnt. */
 
-/** The nodes that the options select, in order. */
+/** The nodes that the options select, in the order in which a list shows them. */
 struct picks {
 	uint32_t *nodes;
 	size_t count;
 	bool restricted;              /* selected by target, source or -f, so shown as a list */
 };
 
-/** Pick the nodes that the options select.  @return 0, or an exit status after a message. */
+/** Select the nodes that match the options.  @return 0, or an exit status after a message. */
 int filter_pick(struct listing *list, struct picks *picks);
 
 /** Free a selection. */
 void picks_destroy(struct picks *picks);
 
-/** The mount fields needed for selecting. */
+/** Get the fields of the mount table (set of enum mount_fields) that the selection needs. */
 unsigned filter_fields(const struct options *options);
 
 /** Whether any option restricts the selection. */
@@ -43,7 +43,8 @@ struct filter {
 	struct strbuf text;
 };
 
-/** Whether a record matches, apart from its mount point and --invert. */
+/** Whether a mount matches the filter and the options, without regard to filter->target,
+    filter->node, --shadowed and --invert. */
 bool filter_match_mount(struct filter *filter, const struct mount *mount);
 
 /** Whether a device that is not mounted matches. */
@@ -67,7 +68,8 @@ struct row {
 	const struct devmap_device *device;
 	const struct change *change;  /* for --poll; else NULL */
 	uint32_t node;                /* MT_NONE: a device, or with --poll */
-	uint32_t parent;              /* index of an earlier row; MT_NONE: none */
+	uint32_t parent;              /* index of the parent's row, which comes earlier; MT_NONE:
+	                                 none */
 	uint32_t beneath;             /* index in view->beneath of the mounts below it in a
 	                                 stack, lowest first */
 	uint32_t nbeneath;
@@ -76,7 +78,7 @@ struct row {
 struct view {
 	struct row *rows;
 	size_t count;
-	uint32_t *beneath;            /* nodes */
+	uint32_t *beneath;            /* nodes of stacks that have no row */
 	bool tree;                    /* parents are set */
 };
 
