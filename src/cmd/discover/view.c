@@ -162,8 +162,8 @@ static bool is_mounted(const struct run *run, const struct devmap_device *device
 		if (mount->source && device->tags->name && strcmp(mount->source,
 		                                                  device->tags->name) == 0)
 			return true;
-		/* If a file system has several devices, the table shows only one of them: compare
-		   the UUIDs of the file systems. */
+		/* Of a file system on several devices, the table shows a single device: compare the
+		   UUIDs of the file systems. */
 		if (!device->tags->multi_device || !device->tags->uuid || !mount->source
 		    || strncmp(mount->source, "/dev/", 5) != 0)
 			continue;
