@@ -38,7 +38,7 @@ struct auditing {
 	struct fstab_machine machine;
 	struct strbuf path;       /* name of the fstab, for messages */
 	bool is_there;            /* the fstab exists */
-	bool is_seen;             /* read from /etc/fstab below ROOT: `st` is known */
+	bool is_seen;             /* the fstab is ROOT/etc/fstab, and `st` was read */
 	bool is_foreign;          /* given by --fstab, and not the fstab of the host */
 	bool is_closed;           /* only the owner of the file can read it */
 	struct k_statx st;
@@ -48,13 +48,14 @@ struct auditing {
 	int64_t today;
 	struct audit_report report;
 	struct arena names;       /* resolved paths of the operands */
-	struct audit_base_run base, last;   /* for --baseline, for --watch */
+	struct audit_base_run base, last;   /* for --baseline and --save; for --watch */
 	audit_set unavailable;  /* rules whose input could not be read: their findings are
 	                           ignored */
 	int64_t began;            /* seconds since 1970 */
 };
 
-/** Find the fstab.  @place [out]  The resolved path. */
+/** Find the path of the fstab, from --fstab or below ROOT, and set its name for messages.
+    @place [out]  The resolved path. */
 static enum path_followed find_fstab(struct auditing *a, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
@@ -77,8 +78,8 @@ static enum path_followed find_fstab(struct auditing *a, struct strbuf *place)
 	return known;
 }
 
-/** Read the fstab.  A file given by --fstab may be a pipe; otherwise it must be a regular file.  If
-    it does not exist and was not named, the report says so.
+/** Read the fstab.  A file given by --fstab may be a pipe; ROOT/etc/fstab must be a regular file.
+    If ROOT/etc/fstab does not exist, an empty fstab is audited, and the report says so.
     @return 0, or -1 after a message. */
 static int read_fstab(struct auditing *a)
 {
@@ -122,7 +123,7 @@ out:
 	return rc;
 }
 
-/** Check for data covered by mounts.  @return 0, or -1 (ENOMEM). */
+/** With --under, check for data covered by mounts.  @return 0, or -1 (ENOMEM). */
 static int check_covered(struct auditing *a, const struct audit_live *live)
 {
 	struct host_cover cover;
@@ -145,7 +146,8 @@ static int check_covered(struct auditing *a, const struct audit_live *live)
 	return rc;
 }
 
-/** Check for processes that keep unmounted file systems busy.  @return 0, or -1 (ENOMEM). */
+/** With --holders, check for processes that keep unmounted file systems busy.
+    @return 0, or -1 (ENOMEM). */
 static int check_holders(struct auditing *a)
 {
 	struct host_holders holders;
@@ -162,7 +164,8 @@ static int check_holders(struct auditing *a)
 	return rc;
 }
 
-/** Compare the mounts with the baseline.  @return 0, or -1 (ENOMEM). */
+/** Collect the mounts for --baseline and --save, and compare them with the old baseline.
+    @return 0, or -1 (ENOMEM). */
 static int check_baseline(struct auditing *a, const struct audit_live *live)
 {
 	struct audit_base_run *base = &a->base;
@@ -174,7 +177,8 @@ static int check_baseline(struct auditing *a, const struct audit_live *live)
 	                                               &a->report, &base->counts) : 0;
 }
 
-/** Apply the configuration, and compare the findings with the baseline.
+/** Apply the configuration, and compare the findings with the baseline and, with --watch, with the
+    findings of the last audit.
     @return 0, or -1 (ENOMEM). */
 static int check_findings(struct auditing *a)
 {
@@ -238,8 +242,8 @@ static int check_rules(struct auditing *a)
 	return done ? 0 : -1;
 }
 
-/** Print the report.
-    @failed  Why the audit failed; NULL: it succeeded.
+/** Append the report to the document.
+    @failed  Why the audit failed; NULL: the audit succeeded.
     @return an exit status. */
 static int report(struct auditing *a, const char *failed, struct strbuf *document)
 {
@@ -337,7 +341,7 @@ static int follow_paths(struct auditing *a)
 	return 0;
 }
 
-/** @return an exit status. */
+/** Perform an audit, and append its report to the document.  @return an exit status. */
 static int run_audit(struct audit_opts *opts, struct strbuf *document)
 {
 	struct auditing a = {.opts = opts, .began = os_time_ms() / 1000};
@@ -419,7 +423,7 @@ static int audit(int argc, char **argv, bool plugin)
 		message(NULL, "%s", strerror(ENOMEM));
 	status = finish_stdout() == 0 ? status : AX_FAILED;
 	audit_way_destroy(&opts.way);
-	/* The guidelines of the Monitoring Plugins require this. */
+	/* The guidelines of the Monitoring Plugins require UNKNOWN for --help and --version. */
 	return plugin ? NX_UNKNOWN : status;
 }
 

@@ -2,9 +2,9 @@
 /**
  * Shared by the files of `getmnt audit`.
  *
- *     audit.c       the flow
+ *     audit.c       one audit, from its input to its report
  *     options.c     the options of the audit and of the monitoring plugin
- *     host.c        reads the input of the rules about a host
+ *     host.c        the input of the rules about a host
  *     config.c      finding, reading and printing the configuration
  *     baseline.c    --baseline and --save
  *     way.c         the format, the output file, the time limit
@@ -52,26 +52,28 @@ struct audit_limits {
 struct audit_way {
 	int form;                /* enum audit_form */
 	bool chosen;             /* the format was requested by an option */
-	bool plugin;             /* check_getmnt or --nagios: other options; everything goes to
-	                            standard output */
+	bool plugin;             /* check_getmnt or --nagios: messages are not printed on standard
+	                            error */
 	bool whole;              /* --require-complete */
 	bool terminal;           /* standard output is a terminal */
 	const char *output;      /* a file instead of standard output; or NULL */
 	double seconds;          /* the time limit; 0: none; -1: the default of the format */
 	struct audit_limits limits;
-	const char *root;        /* for the report of a failed audit */
-	bool live;
+	const char *root;        /* ROOT, for the report of a failed audit */
+	bool live;               /* the live mounts are audited */
 	int color;               /* enum color_when */
 	bool unsaved;            /* the baseline cannot be saved */
 	struct strbuf said;      /* messages, one per line */
 	const char *save;        /* the file for `saved`, written after the document; or NULL */
-	struct strbuf saved;     /* a baseline: of --save, or for the next audit of --watch */
+	struct strbuf saved;     /* text of the baseline for --save; with --watch, of the findings,
+	                            for the next audit */
 	char why[160];           /* why audit_way_collect() failed */
 
-	double watch;            /* --watch: the longest time between audits; 0: audit once */
-	int files;               /* the files to watch: os_files_open(); -1: none */
+	double watch;            /* --watch: maximum seconds between audits; 0: audit once */
+	int files;               /* descriptor that watches files, from os_files_open(); -1: none */
 	struct strbuf known;     /* `saved` of the last audit; empty: none, or the audit failed */
-	struct strbuf metrics;   /* for `output`, if `document` goes elsewhere */
+	struct strbuf metrics;   /* --watch --prometheus: text for `output`; the document, for
+	                            standard output, is text for people */
 };
 
 enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS };
@@ -94,16 +96,16 @@ struct audit_opts {
 	char **paths;             /* report only mounts at or below these paths, which the audit
 	                             resolves */
 	size_t npaths;
-	const char *include[AUDIT_OWNERS_MAX + 1];   /* of audit_owners[] */
+	const char *include[AUDIT_OWNERS_MAX + 1];   /* elements of audit_owners[]; then NULL */
 	struct audit_way way;
 };
 
-/** The data that is printed. */
+/** The result of an audit, from which each output format is made. */
 struct audit_reported {
 	struct run *run;
 	const struct audit_report *report;
-	const struct audit_config *config;  /* with the ignored findings */
-	int64_t today;           /* as in audit_config_apply() */
+	const struct audit_config *config;  /* with the findings that the configuration ignores */
+	int64_t today;           /* in days since 1970 */
 	const char *fstab;       /* name of the fstab; NULL: it does not exist */
 	const char *root;
 	audit_set rules;         /* enabled rules */
@@ -111,21 +113,21 @@ struct audit_reported {
 	audit_set lacking;       /* the part of `not_checked` that lacked a fact, not an option */
 	bool foreign;            /* the fstab does not belong to the host: text lists `lacking` */
 	enum audit_severity least;  /* text lists findings of at least this severity */
-	bool terminal, colored;  /* text goes to a terminal; in colors */
+	bool terminal, colored;  /* the text goes to a terminal; the text has colors */
 	const char *failed;      /* why the audit failed, escaped; NULL: it succeeded */
-	int status;              /* AX_CLEAN ... */
+	int status;              /* exit status: AX_* */
 	int64_t began;           /* seconds since 1970 */
-	double seconds;          /* duration */
+	double seconds;          /* duration of the audit */
 	size_t mounts;           /* number of mounts */
 	const struct audit_way *way;
 	const char *baseline;    /* the name of the baseline; NULL: none */
-	const struct audit_baseline *old;   /* its content */
+	const struct audit_baseline *old;   /* the content of the baseline */
 	const struct audit_base_counts *since;   /* differences from the baseline */
-	const struct audit_baseline *last;  /* --watch: the findings of the last audit; those
-	                                       without a pair were cleared; NULL: none */
+	const struct audit_baseline *last;  /* --watch: the findings of the last audit; a finding
+	                                       without a pair was cleared; NULL: no last audit */
 };
 
-/** Whether all mounts are known. */
+/** Whether the audit succeeded and all mounts are known. */
 static inline bool audit_is_complete(const struct audit_reported *reported)
 {
 	return !reported->failed && reported->run->complete;
@@ -139,44 +141,47 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts);
 
-/** Print the help. */
+/** Print the help.  @plugin  Of check_getmnt, not of getmnt audit. */
 void audit_options_help(const struct option_table *table, bool plugin);
 
 /* host.c */
 
-/** Read the input of audit_host(), and call it.
-    @in  mtab, errors, cmdline and crypttab are set here.
+/** Read the input of the rules about a host, and check these rules by audit_host().
+    @in  Complete except for mtab, errors, cmdline and crypttab, which this function sets.
     @return 0; -1 (ENOMEM); or -2 after a message. */
 int audit_check_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report);
 
-/* config.c: ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the order
-    of names; or one named file.  No file system that can block is accessed.  Root does not read
-    a file that other users may write. */
+/* config.c reads ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the
+   order of names; or only the file of --config.  No file system that can block is accessed.  Root
+   does not read a file that other users may write. */
 
 /** Read the configuration.
-    @machine  After machine_know().
-    @given  A file to read instead, or "none"; NULL: the usual files, or none for a recorded table.
+    @machine  Initialized by machine_know().
+    @given  The argument of --config: a file, or "none"; NULL: read the default files, or no file if
+            the mount table is recorded.
     @config  Initialized with zeros.
     @return 0, or -1 after messages: a file cannot be read, or has an invalid line. */
 int audit_config_read(struct fstab_machine *machine, const char *given,
                       struct audit_config *config);
 
 /** Print the configuration, each line with its position, and the expired lines.
-    @looked  The ROOT whose files were read; NULL: another file, or none.
+    @looked  ROOT, if the default files below ROOT were read; else NULL.
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
 
 /** Read a file that an option names, unless the path has a symlink of another user, or access can
     block.  Root reads no file that other users may write.
     @option  The option, for messages.
+    @max  Maximum size of the file in bytes.
     @text [out]  To be freed.
-    @return 1; 0: it does not exist; -1 after a message. */
+    @return 1: the file was read; 0: the file does not exist; -1 after a message. */
 int audit_read_named(struct fstab_machine *machine, const char *name, const char *option,
                      size_t max, char **text, size_t *len);
 
 /* baseline.c */
 
+/** The baselines of an audit: the old baseline, and the present state for the new baseline. */
 struct audit_base_run {
 	const char *baseline, *save;   /* names of files, or NULL */
 	bool compared;                 /* `old` was read, and belongs to this host and root */
@@ -184,17 +189,18 @@ struct audit_base_run {
 	struct audit_base_counts counts;
 };
 
-/** @include  Names of owners, ending with NULL. */
+/** Initialize without reading a file.  @include  Names of owners, ending with NULL. */
 void audit_base_init(struct audit_base_run *base, const char *baseline, const char *save,
                      const char *const *include);
 void audit_base_destroy(struct audit_base_run *base);
 
-/** Read the old baseline, and check that the new one may be written.
-    @machine  After machine_know().
+/** Read the file of --baseline, and check that the file of --save may be replaced.
+    @machine  Initialized by machine_know().
     @return 0, or -1 after a message. */
 int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine);
 
-/** Append the text of the file for --save.  @return 0, or -1 after a message: nothing is saved. */
+/** Append the text of the baseline for --save.
+    @return 0, or -1 after a message: nothing may be saved. */
 int audit_base_text(struct audit_base_run *base, const struct audit_reported *reported,
                     struct strbuf *out);
 
@@ -210,64 +216,68 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* out.c */
 
-/** Shorten the part of a text after a length to at most `chars` characters, ending in "..."; a
-    short word or path component is kept whole. */
+/** Shorten the text from offset `from` on to at most `chars` characters, ending in "...".  If only
+    a few characters of the last word or path component would remain, the whole word is removed. */
 void audit_cut(struct strbuf *out, size_t from, size_t chars);
 
-/** Append a text of a finding, escaped; for a user's mount at most AUDIT_TEXT_MAX characters. */
+/** Append a text of a finding, escaped; if a user owns the mount, at most AUDIT_TEXT_MAX
+    characters. */
 enum { AUDIT_TEXT_MAX = 300 };
 void audit_put_text(struct strbuf *out, const struct audit_finding *finding, const char *text);
 
-/** Append a line with the number of omitted findings, if any. */
+/** Append a line with the number of findings that audit_report_bound() left out, if any. */
 void audit_put_left_out(struct strbuf *out, const struct audit_report *report);
 
 /** Append a line with the rules that were not checked for all lines or mounts, if any. */
 void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported);
 
-/** The next expired line of the configuration, or NULL.  @at [in,out]  0 at first. */
+/** Get the next expired line of the configuration; NULL: no more.
+    @at [in,out]  The position in the configuration; 0 for the first call. */
 const struct audit_row *audit_next_over(const struct audit_reported *reported, size_t *at);
 
 /** Append the list of the enabled rules, or with --explain their text from the manual. */
 void audit_list_rules(const struct audit_opts *opts, struct strbuf *out);
 
-/** Print findings by mount point and a summary; nothing if the audit failed. */
+/** Append the findings, sorted by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_reported *reported, struct strbuf *out);
 
-/** Print a line for each finding that only one of `reported` and `last` has. */
+/** Append a line for each new finding, and for each finding of reported->last that was cleared. */
 void audit_text_changes(const struct audit_reported *reported, struct strbuf *out);
 
-/** The next finding that only `last` has; findings of users' mounts are limited as by
-    audit_report_bound().  NULL: no more.  @at [in,out]  {0} at first. */
+/** The position of audit_next_cleared(); {0} for the first call. */
 struct audit_cleared {
 	size_t at, users;
-	enum audit_severity severity;   /* [out] */
+	enum audit_severity severity;   /* [out] of the returned finding */
 };
+
+/** Get the next finding of reported->last that was cleared; NULL: no more.  Findings of users'
+    mounts are limited as by audit_report_bound(). */
 const struct audit_base_entry *audit_next_cleared(const struct audit_reported *reported,
                                                   struct audit_cleared *at);
 
 /* json.c */
 
-/** One JSON document: docs/audit.schema.json. */
+/** Append one JSON document, as described by docs/audit.schema.json. */
 void audit_json(const struct audit_reported *reported, struct strbuf *out);
 
-/** The document of audit_json() on one line. */
+/** Append the document of audit_json() as one line. */
 void audit_jsonl(const struct audit_reported *reported, struct strbuf *out);
 
-/** audit_text_changes() as JSON lines. */
+/** Append the changes that audit_text_changes() prints, as a JSON object on a line for each. */
 void audit_jsonl_changes(const struct audit_reported *reported, struct strbuf *out);
 
-/** Write a member with the codes of a set. */
+/** Write a member of a JSON object: an array of the codes of a set of rules. */
 void audit_put_rules(struct json *json, const char *key, audit_set set);
 
 /* nagios.c */
 
-/** A line with perfdata, and more lines as `verbose` requires.  @out  Empty. */
+/** Append a line with perfdata, and the lines that -v requests.  @out  Must be empty. */
 void audit_nagios(const struct audit_reported *reported, struct strbuf *out);
 
-/** The exit status for audit_nagios(). */
+/** Get the exit status of the plugin: NX_*. */
 int audit_nagios_status(const struct audit_reported *reported);
 
-/** Parse a range.  @return whether it is valid. */
+/** Parse a range of the monitoring plugins.  @return whether the text is valid. */
 bool audit_range_read(const char *text, struct audit_range *range);
 
 /** Whether a number is outside a range; with "@", inside it. */
@@ -275,8 +285,10 @@ bool audit_range_alerts(const struct audit_range *range, double number);
 
 /* prometheus.c */
 
-/** Text for Prometheus, with a limited number of series. */
+/** Maximum number of series for Prometheus. */
 enum { AUDIT_SERIES_MAX = 500 };
+
+/** Append metrics for Prometheus.  Findings without a series of their own are only counted. */
 void audit_prometheus(const struct audit_reported *reported, struct strbuf *out);
 
 /** Append the value of a label in quotes, as valid UTF-8 of at most 1000 bytes. */
@@ -287,45 +299,47 @@ void audit_label(struct strbuf *out, const char *value);
 void audit_way_init(struct audit_way *way);
 void audit_way_destroy(struct audit_way *way);
 
-/** Whether the arguments are those of a monitoring plugin; if so, messages are only collected
-    from now on.  @named  Called as check_getmnt. */
+/** Whether the arguments request a monitoring plugin.  Starts to collect messages, which a plugin
+    does not print on standard error.  @named  Called as check_getmnt. */
 bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv);
 
-/** Make the document in the requested format.  @return the exit status. */
+/** Append the document in the requested format.  @return the exit status. */
 int audit_way_report(struct audit_way *way, const struct audit_reported *reported,
                      struct strbuf *document);
 
-/** Check that the baseline can be saved, before the document reports the status.
+/** Check that the file of --save can be written, before the document reports the status.
     @return 0, or -1 after a message. */
 int audit_way_may_save(const struct audit_way *way);
 
-/** The last message, or a default reason. */
+/** Get the last message, which says why the audit failed; "memory ran out" without messages. */
 const char *audit_way_why(struct audit_way *way);
 
-/** An audit, or other work of the same kind. */
+/** Work that a child with a time limit can do, such as an audit. */
 struct audit_work {
 	struct audit_opts *opts;
-	/* Does it, appends to the document, as by audit_way_report(), and returns the status. */
+	/* Do the work, and append to the document.  @return an exit status. */
 	int (*run)(struct audit_opts *opts, struct strbuf *document);
 };
 
-/** Audit, within the time limit, and print or write the document.
+/** Do the work within the time limit, and print the document or write it to the file of --output.
     @return the exit status of the program. */
 int audit_way_run(const struct audit_work *work);
 
-/** Work in a child, for audit_way_collect(), and end. */
+/** In a child: do the work, print its result in the form that audit_way_collect() reads, and exit.
+    */
 _Noreturn void audit_way_child(const struct audit_work *work);
 
-/** Write `metrics` to `output`, in a child.  @return an exit status. */
+/** Write way->metrics to the file of --output: for struct audit_work.
+    @document  Unused.  @return an exit status. */
 int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document);
 
-/** Get the result of a child: append the document, `saved` and `metrics`.
+/** Get the result of audit_way_child(): append the document, way->saved and way->metrics.
     @rc  The result of os_bounded_finish(), or -1.
-    @return the exit status; -1: no result, for the reason in `why`. */
+    @return the exit status; -1: no result, for the reason in way->why. */
 int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *done,
                       struct strbuf *document);
 
-/** Report a failed audit.  @return the exit status. */
+/** Append the document of a failed audit.  @why  The reason.  @return the exit status. */
 int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document);
 
 /** Report invalid options in the requested format, if it is a format for programs.
@@ -336,27 +350,31 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv);
 
 /** When the next audit is due.  Times are seconds of os_now(). */
 struct audit_pace {
-	double interval;         /* the longest time between two audits */
-	double began, ended;     /* time of the last audit */
-	double rest;             /* the minimum time from its end to the next audit */
-	double first, last;      /* when a change since then was first and last noticed; 0: none */
-	bool requested;          /* requested by a signal */
+	double interval;         /* maximum time between two audits */
+	double began, ended;     /* when the last audit began and ended */
+	double rest;             /* minimum time from the end of the last audit to the next audit */
+	double first, last;      /* when the first and the last change since `began` were noticed;
+	                            0: no change */
+	bool requested;          /* SIGHUP requested an audit */
 };
 
-/** An audit begins, which will see all changes so far. */
+/** Record that an audit begins.  It will see all changes so far. */
 void audit_pace_began(struct audit_pace *pace, double now);
 
-/** An audit has ended.  @cost  Seconds of processor time. */
+/** Record that an audit has ended.  @cost  Seconds of processor time that the audit used. */
 void audit_pace_ended(struct audit_pace *pace, double now, double cost);
 
+/** Record that a change was noticed. */
 void audit_pace_changed(struct audit_pace *pace, double now);
 
+/** Get the time at which the next audit is due. */
 double audit_pace_due(const struct audit_pace *pace);
 
 /** Audit repeatedly until a signal ends the program; otherwise as audit_way_run(). */
 int audit_watch_run(const struct audit_work *work);
 
-/* Called in each audit of a watch, which is a child; without --watch these do nothing. */
+/* With --watch, the child of each audit calls the next two functions; without --watch, the
+   functions do nothing. */
 
 /** Watch the files that the audit will read, or the parent directories of missing files. */
 void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine);
