@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#undef JSON_INLINE   /* cmd/json.h has its own */
+#undef JSON_INLINE   /* of jansson.h; cmd/json.h has an enumerator of this name */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ void audit_base_destroy(struct audit_base_run *base)
 static const char *const kinds[] = {
     [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
-/** The key for a text of an entry.  The source of a finding is its target. */
+/** Get the JSON key of entry->text[text].  A finding stores its target as source. */
 static const char *key_of(const struct audit_base_entry *entry, size_t text)
 {
 	static const char *const keys[] = {"", "source", "uuid", "fstype", "root", "options",
@@ -120,7 +120,8 @@ static bool wrong(struct parse *p, const char *format, ...)
 	return false;
 }
 
-/** Decode a string member of an object, if it exists. */
+/** Decode a string member of an object into `value`; do nothing if the member does not exist.
+    @return false: the member is invalid, or memory ran out. */
 static bool decode_member(struct parse *p, const json_t *object, const char *key,
                           const char **value)
 {
@@ -141,7 +142,7 @@ static bool decode_member(struct parse *p, const json_t *object, const char *key
 }
 
 /** Check that an object has only known keys.  An unknown key of a later version may change the
-    meaning of the others.  @keys  Separated by blanks. */
+    meaning of the known keys.  @keys  The known keys, separated by blanks. */
 static bool has_only(struct parse *p, json_t *object, const char *keys)
 {
 	const char *key;
@@ -153,7 +154,7 @@ static bool has_only(struct parse *p, json_t *object, const char *keys)
 	return true;
 }
 
-/** The rule with a code.  @return -1: unknown. */
+/** Get the rule whose code is a JSON string.  @return -1: unknown. */
 static int rule_of(const json_t *name)
 {
 	return json_is_string(name) ? audit_code(json_string_value(name), json_string_length(name))
@@ -237,7 +238,9 @@ static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind ki
 	return has_only(p, object, known[kind]);
 }
 
-/** Parse a line and its JSON object.  @ended [out]  Whether it is the last. */
+/** Parse the JSON object of a line.
+    @number       Line number, from 1.
+    @ended [out]  Set if the object is the end of the baseline. */
 static bool parse_object(struct parse *p, json_t *object, uint32_t number, bool *ended)
 {
 	const json_t *end = json_object_get(object, "end");
@@ -256,7 +259,7 @@ static bool parse_object(struct parse *p, json_t *object, uint32_t number, bool 
 	return *ended = has_only(p, object, "end");
 }
 
-/** @number  Line number, from 1. */
+/** Parse a line of n bytes.  @number, ended  As for parse_object(). */
 static bool parse_line(struct parse *p, const char *at, size_t n, uint32_t number, bool *ended)
 {
 	json_error_t error;
@@ -277,7 +280,7 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 {
 	struct parse p = {.to = baseline, .why = why};
 	bool good = true, ended = false;
-	/* Without a seed jansson opens /dev/urandom.  This one is as secret as map64_seed(). */
+	/* Without a seed, jansson opens /dev/urandom.  This seed is as secret as map64_seed(). */
 	json_object_seed((size_t)map64_text("jansson") | 1);
 	*line = 0;
 	for (size_t at = 0; good && at < len;) {
@@ -303,8 +306,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Check that a baseline belongs to this host, root and set of owners.  @return 0, or -1 after a
-    message. */
+/** Check that the old baseline is of this host and root, and contains the owners of --include.
+    @return 0, or -1 after a message. */
 static int check_origin(const struct audit_base_run *base)
 {
 	const struct audit_baseline *old = &base->old, *now = &base->now;
@@ -363,7 +366,8 @@ static int read_old(struct audit_base_run *base, struct fstab_machine *machine)
 	return rc == 0 ? check_origin(base) : -1;
 }
 
-/** Check that a baseline may replace a file.  @return 0, or -1 after a message. */
+/** Check that the file of --save is a baseline or empty, or does not exist.
+    @return 0, or -1 after a message. */
 static int may_save(struct audit_base_run *base, struct fstab_machine *machine)
 {
 	char *text = NULL;

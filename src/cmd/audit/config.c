@@ -27,13 +27,13 @@ struct reading {
 	struct audit_config *config;
 	struct os *os;
 	bool trusting;           /* not root: read files that other users may write */
-	struct strbuf shown;     /* the name of the file, for messages */
+	struct strbuf shown;     /* the name of the current file or directory, for messages */
 	char **names;            /* names of files in CONFIG_DIR */
 	size_t nnames, names_room;
 };
 
-/** Whether only root can write an open file or directory.  Reports if not.
-    @option  The option that names another file. */
+/** Whether only root can write a file or directory with the status `st`; print a message if not.
+    @option  The option with which another file can be named. */
 static bool is_trusted(const char *name, const struct stat *st, const char *option)
 {
 	if (st->st_uid != 0)
@@ -118,7 +118,7 @@ static int open_below(struct reading *r, const char *path, bool dir)
 	return fd;
 }
 
-/** Parse the text of a file, and free it.  @return 0, or -1 after a message. */
+/** Parse the text of a configuration file, and free the text.  @return 0, or -1 after a message. */
 static int parse_text(struct reading *r, const char *name, char *text, size_t len)
 {
 	int rc = audit_config_parse(r->config, name, text, len);
@@ -128,7 +128,7 @@ static int parse_text(struct reading *r, const char *name, char *text, size_t le
 	return rc;
 }
 
-/** Read a file below ROOT, if it exists.  @return 0, or -1 after a message. */
+/** Read a configuration file below ROOT, if the file exists.  @return 0, or -1 after a message. */
 static int read_file(struct reading *r, const char *path)
 {
 	char *text;
@@ -151,7 +151,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/** List the files of the directory, if it exists.  @return 0, or -1 after a message. */
+/** List the configuration files in CONFIG_DIR by name, if the directory exists.
+    @return 0, or -1 after a message. */
 static int list_dir(struct reading *r)
 {
 	_Alignas(struct k_dirent) char buf[32 * 1024];
@@ -183,7 +184,7 @@ static int list_dir(struct reading *r)
 	return good ? 0 : -1;
 }
 
-/** Read the files at their default paths.  @return 0, or -1 after a message. */
+/** Read the configuration files at their default paths.  @return 0, or -1 after a message. */
 static int read_default(struct reading *r)
 {
 	struct strbuf path = {0};
@@ -201,7 +202,7 @@ static int read_default(struct reading *r)
 	return rc;
 }
 
-/** Read a named file.  @return 0, or -1 after a message. */
+/** Read the configuration file that --config names.  @return 0, or -1 after a message. */
 static int read_given(struct reading *r, const char *name)
 {
 	char *text;
@@ -213,7 +214,7 @@ static int read_given(struct reading *r, const char *name)
 	return rc > 0 ? parse_text(r, name, text, len) : -1;
 }
 
-/** Report invalid lines.  @return 0, or -1 if there are any. */
+/** Report the invalid lines of the configuration.  @return 0: no line is invalid; or -1. */
 static int report_problems(const struct audit_config *config)
 {
 	size_t kept = config->nproblems < AUDIT_PROBLEMS_MAX ? config->nproblems

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** Compare an mtab that is a regular file with the mounts.  @return 0, or -1 (ENOMEM). */
+/** Compare the text of an mtab with the mounts, and count the differences.  If a mount has no name,
+    nothing is compared.  @return 0, or -1 (ENOMEM). */
 static int check_mtab(const struct discovery *d, const char *text, size_t len,
                       struct audit_mtab *mtab)
 {
@@ -30,7 +31,8 @@ static int check_mtab(const struct discovery *d, const char *text, size_t len,
 	return rc;
 }
 
-/** Read /etc/mtab.  @return 0, or -1 (ENOMEM). */
+/** Examine /etc/mtab, and compare it with the mounts if it is a regular file.
+    @return 0, or -1 (ENOMEM). */
 static int read_mtab(struct host *host, struct audit_mtab *mtab)
 {
 	char *text;
@@ -45,7 +47,9 @@ static int read_mtab(struct host *host, struct audit_mtab *mtab)
 	return rc;
 }
 
-/** Read the crypttab.  @return 0, or -2 after a message. */
+/** Read the crypttab of the host.
+    @text, name [out]  Buffers for the text and the name of the file, to which `in` then points.
+    @return 0, or -2 after a message. */
 static int read_crypttab(struct fstab_machine *machine, struct audit_live *in, char **text,
                          struct strbuf *name)
 {
@@ -75,7 +79,7 @@ static int read_crypttab(struct fstab_machine *machine, struct audit_live *in, c
 	return -2;
 }
 
-/** Read the errors that the file systems of a plan report.  @return 0, or -1 (ENOMEM). */
+/** Read the errors that the mounted file systems of a plan report.  @return 0, or -1 (ENOMEM). */
 static int read_errors(struct host *host, const struct fstab_plan *plan,
                        struct host_errors_list *errors)
 {

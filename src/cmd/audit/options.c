@@ -11,7 +11,7 @@ enum { PROBE_SECONDS_MAX = 600, SECONDS_MAX = 86400, WATCH_SECONDS = 60 };
 
 #define FORMS "text|json|jsonl|nagios|prometheus"   /* in the order of enum audit_form */
 
-/* Options with a function of their own. */
+/* Functions that parse the arguments of options. */
 
 static int parse_form(void *arg, const struct option_row *row, const char *value)
 {
@@ -35,7 +35,7 @@ static int parse_form(void *arg, const struct option_row *row, const char *value
 	return 0;
 }
 
-/** The codes, for the completion. */
+/** Get the code of the i-th rule of an audit; NULL: no more. */
 static const char *code_word(int i)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -45,7 +45,7 @@ static const char *code_word(int i)
 	return NULL;
 }
 
-/** The code nearest to a misspelled one; or NULL. */
+/** Find the code that a misspelled word of n bytes may mean; or NULL. */
 static const char *nearest_code(const char *word, size_t n)
 {
 	struct near near = {word, n, 3, NULL};
@@ -55,7 +55,7 @@ static const char *nearest_code(const char *word, size_t n)
 	return near.best;
 }
 
-/** Parse the codes of --only and --disable. */
+/** Parse the codes of --only, --disable and --explain. */
 static int parse_codes(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_opts *opts = arg;
@@ -107,7 +107,7 @@ static int parse_owners(void *arg, const struct option_row *row, const char *val
 	}
 }
 
-/** Parse a range of the plugin. */
+/** Parse the RANGE of --warning or --critical. */
 static int parse_range(void *arg, const struct option_row *row, const char *value)
 {
 	struct audit_limits *limits = &((struct audit_opts *)arg)->way.limits;
@@ -199,7 +199,7 @@ static const struct option_row audit_rows[] = {
 	OPTION_HELP(struct audit_opts, help),
 };
 
-/** Options of a plugin that replace those in plugin_lacks. */
+/** Options of check_getmnt.  They replace the options of audit_rows that plugin_lacks names. */
 static const struct option_row plugin_rows[] = {
 	OPTION_GROUP("Plugin"),
 	{"critical", 'c', "RANGE", "CRITICAL if the critical findings are outside (0)",
