@@ -22,7 +22,7 @@ static void put_severities(struct json *json, const size_t of[AUDIT_CRITICAL + 1
 		                of[severity]);
 }
 
-/** Write an event and its time; nothing for NULL. */
+/** Write the members "event" and "time"; nothing if `event` is NULL. */
 static void put_event(struct json *json, const struct audit_reported *reported, const char *event)
 {
 	if (event) {
@@ -31,7 +31,7 @@ static void put_event(struct json *json, const struct audit_reported *reported, 
 	}
 }
 
-/** Write a finding.  @event  The event, for a finding on its own line; or NULL. */
+/** Write a finding.  @event  The event, if the finding is a line of --watch; else NULL. */
 static void put_finding(struct json *json, const struct audit_reported *reported,
                         const char *event, const struct audit_finding *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Output following the guidelines of the Monitoring Plugins: a line of less than 80 characters,
- * then a bar and perfdata; with -v more lines, none with a bar.
+ * then '|' and perfdata; with -v more lines.  Texts contain no '|', which would begin perfdata.
  */
 #include "cmd/audit/audit.h"
 #include "cmd/text.h"
@@ -72,7 +72,7 @@ int audit_nagios_status(const struct audit_reported *reported)
 		   : NX_OK;
 }
 
-/** Append a text with bars replaced, and destroy it. */
+/** Append a text with "\x7c" for each '|', and destroy the text. */
 static void put_without_bars(struct strbuf *out, struct strbuf *text)
 {
 	for (const char *at = strbuf_str(text); *at; ++at)
@@ -87,7 +87,7 @@ static void put_failed(const struct audit_reported *reported, struct strbuf *out
 	strbuf_add(out, reported->failed, strlen(reported->failed));
 }
 
-/** The number of characters. */
+/** Count the characters of a line, which is UTF-8. */
 static size_t line_width(const struct strbuf *line)
 {
 	size_t width = 0;
@@ -96,14 +96,15 @@ static size_t line_width(const struct strbuf *line)
 	return width;
 }
 
-/** List findings, the most severe first, as many as fit: "DRIFT-SOURCE /data and 3 more".
-    @room  Maximum number of characters of the line with the list. */
+/** Append as many findings as fit, the most severe first: "DRIFT-SOURCE /data and 3 more".
+    @room  Maximum number of characters of the line, including the findings. */
 static void put_gravest(const struct audit_reported *reported, struct strbuf *line, size_t room)
 {
 	const struct audit_report *report = reported->report;
 	size_t listed = 0, left = report->of[AUDIT_CRITICAL] + report->of[AUDIT_WARNING];
 	bool fits = true;
-	/* For each severity, findings of the system come before findings of users' mounts. */
+	/* rank is 2 * severity, plus 1 for findings of the system, which come before findings of
+	   users' mounts. */
 	for (int rank = 2 * AUDIT_CRITICAL + 1; rank >= 2 * AUDIT_WARNING; --rank) {
 		for (size_t i = 0; i < report->count && fits; ++i) {
 			const struct audit_finding *f = &report->findings[i];
@@ -119,7 +120,8 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *li
 			put_without_bars(line, &path);
 			int more = left > 1 ? snprintf(NULL, 0, MORE, left - 1) : 0;
 			size_t most = room - (size_t)more;
-			/* The first finding is always listed; a long path is cut or left out. */
+			/* The first finding is always listed; its path is cut or omitted if it does
+			   not fit. */
 			fits = line_width(line) <= most;
 			if (!fits && listed)
 				line->len = start;

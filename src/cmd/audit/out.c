@@ -10,14 +10,14 @@
 #include <string.h>
 #include <time.h>
 
-/** The texts of the man page about the rules. */
+/** The text of the man page about each rule. */
 static const struct {
 	const char *code, *text;
 } rule_texts[] = {
 #include <rule_texts.h>
 };
 
-/** Print the text of the man page about a rule. */
+/** Append the text of the man page about a rule. */
 static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 {
 	static const char remedy[] = "Remedy:";
@@ -26,7 +26,7 @@ static void explain_rule(const struct audit_rule *rule, struct strbuf *out)
 		++i;
 	const char *text = rule_texts[i].text, *at = strstr(text, remedy);
 	text_add(out, "%s ", rule->code);
-	/* A constant with line ends, which needs no escaping. */
+	/* The text is a constant: it needs no escaping, and its line ends must remain. */
 	strbuf_add(out, text, at ? (size_t)(at - text - 1) : strlen(text));
 	strbuf_puts(out, at ? "\n  " : "");
 	strbuf_add(out, at ? at : "", at ? strlen(at) : 0);
@@ -39,7 +39,7 @@ static void put_severity(struct strbuf *out, enum audit_severity severity, bool 
 	static const char *const colors[] = {
 		[AUDIT_WARNING] = "\033[33m", [AUDIT_CRITICAL] = "\033[1;31m"};
 	const char *color = colored ? colors[severity] : NULL;
-	/* A constant of this file. */
+	/* The color is a constant, which needs no escaping. */
 	strbuf_puts(out, color ? color : "");
 	text_add(out, "%-9s", audit_severity_name(severity));
 	strbuf_puts(out, color ? "\033[m " : " ");
@@ -123,7 +123,7 @@ void audit_put_left_out(struct strbuf *out, const struct audit_report *report)
 		    of[AUDIT_INFO]);
 }
 
-/** Append another text of a finding after a label, if the finding has it. */
+/** Append a label and a text of a finding; nothing if the text is NULL. */
 static void put_labeled(struct strbuf *out, const struct audit_finding *f, const char *label,
                         const char *text)
 {
@@ -133,8 +133,9 @@ static void put_labeled(struct strbuf *out, const struct audit_finding *f, const
 	}
 }
 
-/** Append the rest of a finding.  @new  The mark of a new finding.  @indent  The text between
-    parts. */
+/** Append a finding except for its severity and code: position, message, values, remedy.
+    @new     Written before the message if the finding is new.
+    @indent  Written before the values and before the remedy. */
 static void put_finding(struct strbuf *out, const struct audit_finding *f, const char *new,
                         const char *indent)
 {
@@ -154,7 +155,7 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, const
 	strbuf_putc(out, '\n');
 }
 
-/** Append a text and the codes of a set; nothing if the set is empty. */
+/** Append a text and the codes of a set of rules; nothing if the set is empty. */
 static void put_codes(struct strbuf *out, const char *before, audit_set set)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -192,7 +193,8 @@ static void audit_put_row(struct strbuf *out, const struct audit_row *row)
 	strbuf_destroy(&masked);
 }
 
-/** List the findings that the configuration ignores, with its statements. */
+/** List the findings that the configuration ignores, each with the position of the statement that
+    ignores it. */
 static void put_silenced(struct strbuf *out, const struct audit_config *config)
 {
 	size_t users = 0;
@@ -246,7 +248,7 @@ static int compare_targets(const void *a, const void *b)
 	return order ? order : *x < *y ? -1 : *x > *y;
 }
 
-/** "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)" */
+/** Append "/etc/fstab: 6 critical, 12 warnings (16 informational; -v shows them)". */
 static void put_summary(const struct audit_reported *reported, struct strbuf *out)
 {
 	const struct audit_report *report = reported->report;
@@ -302,8 +304,8 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 		put_finding(out, shown[i], ", new: ", "\n            ");
 	}
 	free(shown);
-	/* A clean system prints nothing when run from cron; for an fstab of another host, clean
-	   is not certain. */
+	/* For a clean system, nothing is printed when the audit runs from cron, without a terminal.
+	   Rules that lack facts about another host leave it uncertain whether its fstab is clean. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
 	    || (reported->foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);
@@ -356,7 +358,7 @@ void audit_text_changes(const struct audit_reported *reported, struct strbuf *ou
 {
 	const struct audit_report *report = reported->report;
 	const struct audit_base_entry *entry;
-	/* A finding whose severity changed is first cleared, then new. */
+	/* A finding whose severity changed is printed as cleared, then as new. */
 	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(reported, &at));) {
 		if (at.severity < reported->least)
 			continue;

@@ -3,7 +3,8 @@
  * Text for Prometheus, in the format of node_exporter's textfile collector.
  *
  * The collector rejects a file with duplicate label sets or with timestamps, so equal series are
- * printed once.  If there are too many, the most severe are kept; users' mounts come last.
+ * printed once.  The number of series is limited: the most severe findings get a series, findings
+ * of users' mounts last.
  */
 #include "cmd/audit/audit.h"
 
@@ -51,13 +52,13 @@ static void put_label(struct strbuf *out, const char *name, const char *value)
 	audit_label(out, value ? value : "");
 }
 
-/** A file of metrics. */
+/** The metrics appended so far. */
 struct metrics {
 	struct strbuf *out;
-	unsigned series;
+	unsigned series;     /* number of series */
 };
 
-/** Append the head of a metric. */
+/** Append the lines HELP and TYPE of a metric. */
 static void head(struct metrics *m, const char *name, const char *help)
 {
 	strbuf_printf(m->out, "# HELP getmnt_audit_%s %s\n# TYPE getmnt_audit_%s gauge\n", name,
@@ -72,7 +73,7 @@ static void put_gauge(struct metrics *m, const char *name, const char *help, dou
 	++m->series;
 }
 
-/** Append a number for each severity. */
+/** Append a metric with a series for each severity.  @of  The number for each severity. */
 static void put_severities(struct metrics *m, const char *name, const char *help,
                            const size_t of[AUDIT_CRITICAL + 1])
 {
@@ -126,7 +127,8 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/** Append the findings: the system's before those of users' mounts, the most severe first. */
+/** Append a series for each finding: findings of the system before findings of users' mounts, the
+    most severe first.  @room  Maximum number of series. */
 static void put_findings(struct metrics *m, const struct audit_reported *reported, unsigned room)
 {
 	const struct audit_report *report = reported->report;
@@ -152,7 +154,7 @@ static void put_findings(struct metrics *m, const struct audit_reported *reporte
 			strbuf_puts(&line, "} 1\n");
 			m->out->failed |= intern_put(&lines, strbuf_str(&line), line.len, &number);
 		}
-		/* Series of different ranks are never equal. */
+		/* Sort the series of each rank alone: series of two ranks differ in a label. */
 		if (lines.count > from)
 			qsort(lines.of + from, lines.count - from, sizeof(*lines.of),
 			      compare_lines);
