@@ -37,7 +37,7 @@
 
 #define SETTLE 1.0         /* seconds without a change before an audit */
 #define SETTLE_MOST 5.0    /* maximum seconds from the first change to an audit, if changes go on */
-#define APART 2.0          /* seconds from one audit to the next */
+#define APART 2.0          /* minimum seconds from the start of an audit to the start of the next */
 #define SHARE 25           /* an audit uses at most 1/SHARE of the processor time */
 
 void audit_pace_began(struct audit_pace *pace, double now)
@@ -106,7 +106,8 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 	strbuf_destroy(&place);
 }
 
-/** Whether a missing finding is unknown, not cleared, if systemd did not answer. */
+/** Whether a finding requires an answer of systemd.  Without the answer, the finding is missing in
+    the report but not known to be cleared. */
 static bool is_of_units(const struct audit_base_entry *entry)
 {
 	int code = audit_code(entry->target, strlen(entry->target));
@@ -156,8 +157,8 @@ struct watch {
 	struct audit_pace pace;
 	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */
-	double ping, pinged;     /* seconds between two messages to the watchdog of the manager;
-	                            time of the last */
+	double ping, pinged;     /* seconds between two messages to the watchdog of the manager, 0:
+	                            none; time of the last message */
 	bool ready;              /* an audit has succeeded */
 	bool reloading;          /* the manager waits for the next audit */
 	bool failed;             /* the last audit failed */
@@ -165,8 +166,9 @@ struct watch {
 	struct strbuf messages;  /* messages of the last audit on standard error */
 };
 
-enum { REPORT_SECONDS = 10 /* time limit of everything except the audit */ };
+enum { REPORT_SECONDS = 10 /* time limit of a child that does not audit */ };
 
+/* Indexes in `fds` of wait_for(); the first OF_CHILD elements are for os_bounded_wait(). */
 enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, MOUNTS, SWAPS, WAITING };
 
 static void notify(struct watch *w, const char *text)
@@ -192,7 +194,8 @@ static void read_signals(struct watch *w)
 }
 
 /** Wait for an event.
-    @child  A running child, during which changes can wait; or NULL.
+    @child  A running child, whose output and end are events.  While it runs, changes of tables and
+            files remain pending.  NULL: none.
     @until  When to return at the latest, as os_now().
     @return as os_bounded_wait(). */
 static int wait_for(struct watch *w, struct os_bounded *child, double until)
@@ -238,7 +241,9 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 }
 
 /** Run work in a child, and get its result.
-    @return an exit status; -1: no result, for the reason in way->why, unless the watch ends. */
+    @seconds   The time limit.
+    @messages  The standard error of the child is appended.
+    @return an exit status; -1: no result, for the reason in way->why, or because the watch ends. */
 static int run_child(struct watch *w, const struct audit_work *work, double seconds,
                      struct strbuf *document, struct strbuf *messages)
 {
@@ -258,14 +263,16 @@ static int run_child(struct watch *w, const struct audit_work *work, double seco
 	return status;
 }
 
-/** Run in a child to report why an audit failed. */
+/** Append the document of an audit that failed for the reason in way->why: for struct audit_work.
+    */
 static int report_failed(struct audit_opts *opts, struct strbuf *document)
 {
 	return audit_way_fail(&opts->way, opts->way.why, document);
 }
 
-/** Print the result of an audit, without messages that the last audit printed too.
-    @return 0, or -1: it cannot be printed. */
+/** Print the document and the messages of an audit.  Messages equal to the messages of the last
+    audit are not printed; if both audits failed, neither is the document.
+    @return 0, or -1: standard output cannot be written. */
 static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *messages)
 {
 	bool again = strcmp(strbuf_str(messages), strbuf_str(&w->messages)) == 0;
@@ -294,7 +301,7 @@ static bool reap(struct watch *w)
 	return !ended;
 }
 
-/** Write the metrics in a child, unless the last one hangs and cannot be killed.
+/** Write the metrics in a child, unless an earlier child hangs and cannot be killed.
     @return an exit status; -1 after a message: the child hangs. */
 static int put_metrics(struct watch *w, struct strbuf *document, struct strbuf *messages)
 {
@@ -330,12 +337,14 @@ static int audit_once(struct watch *w)
 	way->saved = (struct strbuf){0};
 	bool failed = way->known.len == 0;
 	int put = put_metrics(w, &document, &messages);
-	/* A killed audit may still hang: wait for as long as its time limit. */
+	/* The killed child may still hang: this cost makes audit_pace_ended() delay the next audit
+	   by the time limit. */
 	double cost = hung ? way->seconds / SHARE : 0;
 	audit_pace_ended(&w->pace, os_now(), greater(cost, os_spent(&w->os) - spent));
 	int rc = 0;
 	if (!w->end) {
-		/* Report invalid options as an audit without --watch does. */
+		/* If the first audit fails, an option may be invalid: end as an audit without
+		   --watch does. */
 		bool wrong = !w->ready && ((failed && !hung) || put > 0);
 		rc = deliver(w, failed, &document, &messages) != 0 || wrong ? AX_FAILED : 0;
 		if (reloading || (!failed && !w->ready))
@@ -382,7 +391,7 @@ int audit_watch_run(const struct audit_work *work)
 		opts->way.seconds = SECONDS_DEFAULT;
 	int status = watch_open(&w) == 0 ? audit_once(&w) : AX_FAILED;
 	while (status == 0 && !w.end) {
-		/* Poll the tables a last time before the audit. */
+		/* When an audit is due, poll the tables once more: a new change may delay it. */
 		double due = audit_pace_due(&w.pace);
 		bool waited = os_now() >= due;
 		if (wait_for(&w, NULL, due) < 0) {

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** The default for monitoring systems that run plugins without a time limit. */
+/** The default time limit of a plugin in seconds: some monitoring systems set no limit. */
 enum { SECONDS_DEFAULT = 10 };
 
 void audit_way_init(struct audit_way *way)
@@ -46,8 +46,9 @@ void audit_way_destroy(struct audit_way *way)
 
 /* Options. */
 
-/** Find the last option with a name, as one word or two.
-    @value [out]  The value, or NULL. */
+/** Find the last occurrence of an option, written as one word or two.
+    @value [out]  The argument of the option, or NULL.
+    @return whether the option was given. */
 static bool find_option(int argc, char **argv, const char *name, const char **value)
 {
 	bool found = false;
@@ -146,7 +147,7 @@ int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *docume
 /* Delivery. */
 
 /** Write text to a file, completely or not at all.
-    @text  NULL: check only whether it can be written.
+    @text  NULL: only check whether the file can be written.
     @return 0, or -1 after a message. */
 static int put_into(const char *path, const char *text, size_t len)
 {
@@ -186,7 +187,7 @@ int audit_way_may_save(const struct audit_way *way)
 	return put_into(way->save, NULL, 0);
 }
 
-/** Append the document of an audit that ran out of memory, without an allocation. */
+/** Append the document of an audit that ran out of memory, without allocating memory. */
 static void put_no_memory(const struct audit_way *way, struct strbuf *out)
 {
 	static const struct audit_config config;
@@ -201,7 +202,7 @@ static void put_no_memory(const struct audit_way *way, struct strbuf *out)
 			.began = os_time_ms() / 1000, .way = way}, out);
 }
 
-/** Print a document, or write it to its file.  @return 0, or -1 after a message. */
+/** Print a document, or write it to the file of --output.  @return 0, or -1 after a message. */
 static int deliver(struct audit_way *way, struct strbuf *document)
 {
 	char bytes[4096];
@@ -227,7 +228,7 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 
 enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
 
-/** The lengths at the end of a child's output. */
+/** The lengths of the three parts of a child's output, written after the parts. */
 struct lengths {
 	uint64_t document, saved, metrics;
 };
@@ -273,7 +274,7 @@ int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *do
 	return done->status;
 }
 
-/** Audit in a child.  @return an exit status. */
+/** Do the work in a child with a time limit.  @return an exit status. */
 static int run_bounded(const struct audit_work *work, struct strbuf *document)
 {
 	struct audit_way *way = &work->opts->way;
@@ -301,12 +302,13 @@ int audit_way_run(const struct audit_work *work)
 		way->seconds = way->form == AF_NAGIOS ? SECONDS_DEFAULT : 0;
 	int status = way->seconds > 0 ? run_bounded(work, &document)
 	                              : work->run(work->opts, &document);
-	/* An empty file would suggest a clean system. */
+	/* If a failed audit has no document, do not write the file: an empty file would suggest a
+	   clean system. */
 	bool failed = status == AX_FAILED && way->output && document.len == 0 && !document.failed;
 	if (!failed && deliver(way, &document) != 0)
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
 	else if (!failed && put_saved(way) != 0)
-		/* The next audit reports the changes again. */
+		/* The old baseline remains, so the next audit reports the changes again. */
 		status = way->plugin ? NX_UNKNOWN : AX_FAILED;
 	strbuf_destroy(&document);
 	audit_way_destroy(way);
@@ -317,7 +319,7 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 {
 	struct strbuf document = {0};
 	int status = AX_FAILED;
-	/* A file of metrics must not keep the results of an earlier audit. */
+	/* Replace the results of an earlier audit in a file of metrics: the failure is a metric. */
 	bool metrics = has_form(argc, argv, "prometheus");
 	way->output = NULL;
 	find_option(argc, argv, "output", &way->output);
