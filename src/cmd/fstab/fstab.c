@@ -26,7 +26,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Exit statuses.  As for genfstab, 1 is any error. */
+/** Exit statuses of getmnt fstab.  As genfstab, the exit status is 1 after any error. */
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
 struct opts {
@@ -42,7 +42,7 @@ struct opts {
 	struct merge_opts merge;
 };
 
-/** -t of genfstab(8). */
+/** Parse -t, as genfstab(8) does. */
 static int parse_tag(void *to, const struct option_row *row, const char *value)
 {
 	static const char *const tags[] = {
@@ -233,7 +233,7 @@ static void explain(const struct fstab_plan *plan)
 	}
 }
 
-/** Make the plan, and print it.  @return an exit status. */
+/** Make the plan, and print it or merge it into a file.  @return an exit status. */
 static int make_fstab(struct fstab_machine *machine, const struct opts *opts, const char *root)
 {
 	struct run *run = &machine->run;
@@ -282,7 +282,8 @@ static int parse_operand(struct run *run, struct opts *opts)
 	         : run->live ? mounts_look(run_paths(run), strbuf_str(&path), K_STATX_TYPE, &st)
 	         : os_statx(&run->os, AT_FDCWD, opts->operand, AT_NO_AUTOMOUNT, K_STATX_TYPE, &st);
 	strbuf_destroy(&path);
-	/* ROOT of a recorded table need not exist; nor FILE if ROOT is given. */
+	/* If FILE is known, an operand that does not exist counts as ROOT: ROOT of a recorded table
+	   need not exist. */
 	bool missing = known == PATH_MISSING || rc != 0;
 	bool dir = known == PATH_UNTOUCHED || missing || S_ISDIR(st.mode);
 	if (missing && !opts->merge.file)
@@ -292,7 +293,7 @@ static int parse_operand(struct run *run, struct opts *opts)
 	return 0;
 }
 
-/** @return an exit status. */
+/** Read the mounts and the machine, and make the fstab.  @return an exit status. */
 static int run_fstab(struct opts *opts)
 {
 	struct fstab_machine machine;

@@ -15,7 +15,7 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-/** Mark the options that the kernel refuses, as found by an audit. */
+/** Mark the options of lines that the kernel refuses according to the findings of an audit. */
 static void mark_refused(struct fstab_file *file, const struct audit_report *report)
 {
 	for (size_t i = 0; i < report->count; ++i) {
@@ -29,7 +29,7 @@ static void mark_refused(struct fstab_file *file, const struct audit_report *rep
 	}
 }
 
-/** Open the file, unless it is the default file of a ROOT that can block.
+/** Open FILE, or ROOT/etc/fstab unless accessing ROOT can block.
     @return 0, or an exit status after a message. */
 static int open_file(struct run *run, const struct merge_opts *opts, const struct fstab_input *in,
                      struct put **put)
@@ -49,7 +49,7 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 	return put_open(&run->os, &opts->put, &request, put);
 }
 
-/** Whether a file mounts anything. */
+/** Whether a file has a line of a mount or swap space. */
 static bool has_entry(const struct fstab_file *file)
 {
 	for (size_t i = 0; i < file->count; ++i) {
@@ -69,13 +69,13 @@ static int read_base(struct run *run, const char *path, char **text, struct fsta
 	*base = fstab_parse(*text, len);
 	if (*base && has_entry(*base))
 		return 0;
-	/* Compared with a base without lines, all lines would be new. */
+	/* Compared with a base without lines, all lines of the file would count as new. */
 	message(path, "%s", !*base ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_NOT_CHECKED;
 }
 
-/** Whether a file is ROOT/etc/fstab, directly or by a symlink. */
+/** Whether a path is the path of ROOT/etc/fstab after following symlinks. */
 static bool is_own(struct host *host, const char *path)
 {
 	struct strbuf place = {0};
@@ -85,7 +85,9 @@ static bool is_own(struct host *host, const char *path)
 	return is;
 }
 
-/** Check that FILE is not the fstab of another root than ROOT, with other mounts.
+/** Check that FILE is not the fstab of a root directory other than ROOT: the merge compares FILE
+    with the mounts of ROOT.
+    @path  The resolved path of FILE.
     @return 0, or an exit status after a message. */
 static int check_root(struct host *host, const struct merge_opts *opts, const char *path)
 {
@@ -216,7 +218,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	if (opts->explain && check.not_checked)
 		message(path, "%s", check.not_checked);
 	status = finish(run, opts, put, &merged, &check);
-	/* A write that succeeded is not undone if its report cannot be printed. */
+	/* Keep the status of a write whose report cannot be printed: the file is written. */
 	if (finish_stdout() != 0 && !opts->put.write)
 		status = PX_NOT_CHECKED;
 out:

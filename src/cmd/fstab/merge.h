@@ -13,7 +13,7 @@ struct merge_opts {
 	const char *file;              /* NULL: ROOT/etc/fstab */
 	const char *base;              /* NULL: the units that systemd loaded; "none" */
 	unsigned fix;                  /* enum fstab_fix */
-	char **add;                    /* decoded */
+	char **add;                    /* mount points and swap spaces of --add, decoded */
 	size_t nadd, add_room;
 	struct put_options put;
 };
@@ -23,13 +23,14 @@ struct merge_opts {
 int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               const struct fstab_input *in, const struct fstab_plan *plan);
 
-/** --options=keep without --merge: give the plan the options of ROOT/etc/fstab.
+/** For --options=keep without --merge: give the lines of the plan the options that the lines of
+    ROOT/etc/fstab have for the same mounts.
     @return 0, or an exit status after a message. */
 int merge_keep(struct fstab_machine *machine, const struct merge_opts *opts,
                const struct fstab_input *in, struct fstab_plan *plan);
 
-/** Report differences that a merge did not fix, and lines that it added again; with `explain`, also
-    fixed lines.
+/** Report differences that a merge did not fix, and lines that the merge added again after their
+    removal; with `explain`, also fixed lines.
     @return whether every mount of --add is mounted. */
 bool merge_report(const char *file, const struct fstab_merged *merged, bool explain);
 

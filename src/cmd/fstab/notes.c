@@ -9,11 +9,11 @@
 #include <inttypes.h>
 
 /**
- * The message of each kind of note, and the option that fixes it.
+ * The message of each kind of note, and the argument of --fix with which a merge fixes the problem.
  *
  * %l is the source of the line, %m the source of the mount, %M its mount point, %w the reason why
- * it has no line, %n the number of the other line, %p the pass of the line, %P the expected pass,
- * %t the text of the note, %o the same text as options.
+ * the mount has no line, %n the line number of note->other, %p the pass of the line, %P the
+ * expected pass, %t the text of the note, %o the text of the note as options with secrets masked.
  */
 static const struct {
 	const char *message, *fix;
