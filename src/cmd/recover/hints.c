@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirming hints, which are options of an mtab that the kernel does not know.
+ * Hints are options of an mtab that the kernel does not know.
  *
- * A damaged line can have a wrong user=, or options of another line, without being recognizable.
- * So a hint is kept only if another source confirms it:
+ * A damaged line can have a wrong user=, or options of another line, without showing the damage.
+ * So a hint is kept only if a source other than the mtab confirms it:
  *
  *     _netdev             the type, the device, utab, the fstab
  *     loop=DEV            the kernel, by the source
@@ -22,8 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Read a file below the root.
-    @return its text; NULL if it does not exist, or accessing it can block or is unsafe. */
+/** Read a file below a root directory.
+    @return the text; NULL: the file does not exist, or replace_open() refuses to open it, for
+    example because accessing it can block. */
 static char *read_below(struct recovery *r, const char *root, const char *path, size_t *len)
 {
 	struct replace file;
@@ -51,7 +52,7 @@ static void read_all(struct recovery *r)
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
 	hints->is_read = true;
-	/* utab belongs to the running system. */
+	/* utab has options of the mounts of the running system only. */
 	if (r->run.live && !r->opts->root && !put_blocks(&r->run, "/run/mount"))
 		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!root)
@@ -105,7 +106,8 @@ static const char *user_id(const struct hints *hints, const char *name, size_t *
 	return found;
 }
 
-/** Whether a user in the passwd file may have made a mount. */
+/** Whether a user may have made a mount: the passwd file has the user, and the mount shows the
+    user's ID or the fstab lets users mount it. */
 static bool is_of_user(const struct hints *hints, const struct rec_row *row, const char *name)
 {
 	static const char *const permits[] = {"user", "users", "owner", "group"};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a name leads to the kernel's table, by the text of symlinks, since in a system below
- * /mnt, /proc is not mounted yet.  Symlinks to a directory in /proc are detected when the file is
- * opened.
+ * Find out whether a name leads to the kernel's mount table, such as /proc/self/mounts.  Only the
+ * text of symlinks decides: in a system below /mnt, /proc is not mounted yet.  Symlinks to a
+ * directory in /proc are detected later, when the file is opened.
  */
 #include "cmd/recover/recover.h"
 
@@ -12,8 +12,8 @@
 #include <limits.h>
 #include <string.h>
 
-/** Classify a path: 1 the kernel's own table, in the format of an mtab; -1 another file of /proc or
-    of a process there; 0 neither. */
+/** Classify a path: 1: the kernel's mount table, in the format of an mtab; -1: another file in
+    /proc or in the directory of a process; 0: neither. */
 static int kernel_table(const char *path)
 {
 	static const char digits[] = "0123456789";
@@ -35,7 +35,9 @@ static int kernel_table(const char *path)
 	return strchr(at, '/') ? 0 : -1;
 }
 
-/** Read a symlink below a root, if all parents are directories.  @return -1: no symlink. */
+/** Read a symlink below a root directory; its parent directories must not be symlinks.
+    @link [out]  PATH_MAX bytes: the target.
+    @return 0; -1: not such a symlink. */
 static int read_link(struct os *os, const char *root, const char *path, char link[])
 {
 	int top = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);

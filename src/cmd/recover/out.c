@@ -47,8 +47,9 @@ static void add_kind(struct strbuf *out, const char *fstype, const char *source)
 	}
 }
 
-/** Append the options that occur more often in the first list than in the second.
-    @return whether there are any. */
+/** Append the options that occur more often in `list` than in `other`.
+    @head  Written before the options.
+    @return whether there are such options. */
 static bool add_extra_options(struct strbuf *out, const char *list, const char *other,
                               const char *head)
 {
@@ -64,7 +65,8 @@ static bool add_extra_options(struct strbuf *out, const char *list, const char *
 	return found;
 }
 
-/** Append the differences between actual and expected options. */
+/** Append the differences between the actual options, `value`, and the expected options, `should`.
+    */
 static void add_options(struct strbuf *out, const char *value, const char *should)
 {
 	strbuf_puts(out, "options");
@@ -192,7 +194,7 @@ static void put_value(struct json *json, const char *key, size_t field, const ch
 	strbuf_destroy(&masked);
 }
 
-/** Write either the confirmed hints of a line, or the others. */
+/** Write the hints of a line that are kept or, if `kept` is false, the hints that are not kept. */
 static void put_hints(struct json *json, const struct rec_result *j, const struct rec_finding *f,
                       bool kept)
 {
@@ -205,7 +207,7 @@ static void put_hints(struct json *json, const struct rec_result *j, const struc
 	json_end(json);
 }
 
-/** Write a line of the file and its finding. */
+/** Write a finding, with the fields of its line in the file and the expected fields. */
 static void put_finding(struct json *json, const struct recovery *r,
                         const struct rec_finding *f)
 {

@@ -28,9 +28,9 @@
 #include <unistd.h>
 
 enum {
-	LINES_MAX = 2000000,     /* maximum lines of a file: ten times the kernel's maximum of
-	                            mounts */
-	REPORTED_NAMELESS = 5,
+	LINES_MAX = 2000000,     /* maximum lines of a file: 20 times the default of
+	                            fs.mount-max */
+	REPORTED_NAMELESS = 5,   /* maximum mounts without a name that are reported singly */
 };
 
 static const struct option_row recover_rows[] = {
@@ -61,7 +61,8 @@ const struct option_table recover_table = {
 	"recover", recover_rows, sizeof(recover_rows) / sizeof(*recover_rows),
 };
 
-/** Check combinations of options.  @return 0, or an exit status. */
+/** Check combinations of options, and set the defaults of FILE and --format.
+    @return 0, or an exit status after a message. */
 static int check_opts(struct recover_opts *opts)
 {
 	const struct put_options *put = &opts->put;
@@ -99,14 +100,17 @@ static int check_opts(struct recover_opts *opts)
 	return put_check(put);
 }
 
-/** Report that something cannot be checked.  @return an exit status. */
+/** Report that FILE cannot be checked.  @return an exit status. */
 static int cannot_check(const struct recovery *r, const char *why)
 {
 	message(strbuf_str(&r->name), "cannot be checked: %s", why);
 	return PX_NOT_CHECKED;
 }
 
-/** Report a file of /proc, or a symlink to one.  @return an exit status. */
+/** Report that FILE is a file of /proc or a symlink to a file of /proc.
+    @link   The target of the symlink; NULL: FILE is not a symlink.
+    @right  The file of /proc is the kernel's mount table in the format of an mtab.
+    @return an exit status. */
 static int report_link(struct recovery *r, const char *link, bool right)
 {
 	const char *name = strbuf_str(&r->name);
@@ -151,7 +155,7 @@ static void report_nameless(const struct recovery *r)
 		        r->nameless - REPORTED_NAMELESS);
 }
 
-/** Set the range of possible mount times: from boot to now. */
+/** Set the range of possible mount times, for an mnttab: from boot to now. */
 static void set_times(struct recovery *r)
 {
 	char *text;
@@ -196,7 +200,8 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	uint32_t line;
 	const char *sign = rec_fstab_sign(path, r->lines, &line), *name = strbuf_str(&r->name);
 	struct strbuf use = {0};
-	/* With a recorded table, do not compare with the mounts of this host. */
+	/* With a recorded table, do not suggest this command: it would compare the fstab with the
+	   mounts of this host. */
 	if (!r->opts->tab_file) {
 		strbuf_puts(&use, "; use ");
 		command_words(&use, "getmnt", "fstab", NULL);
@@ -212,7 +217,8 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
-/** Check the file.  @return 0, or -1 after a message. */
+/** Compare the lines of FILE with the mounts, unless FILE is an fstab.
+    @return 0, or -1 after a message. */
 static int check_lines(struct recovery *r)
 {
 	const struct replace *file = &r->put->file;
@@ -231,7 +237,7 @@ static int check_lines(struct recovery *r)
 	return -1;
 }
 
-/** Rebuild the file, and check that the result has a correct line for each mount.
+/** Rebuild the text of FILE in r->made, and check that the text has a correct line for each mount.
     @return 0, or -1 after a message. */
 static int make_file(struct recovery *r)
 {
@@ -256,7 +262,7 @@ static int make_file(struct recovery *r)
 	return rc;
 }
 
-/** Report options that would be lost. */
+/** Report the hints that the rebuilt file lacks because no source confirms them. */
 static void report_dropped(const struct recovery *r)
 {
 	const struct rec_result *j = &r->result;
@@ -351,14 +357,15 @@ static int settle(struct recovery *r)
 	return status == PX_OK ? unsure : status;
 }
 
-/** Find the names of the mounts, once.  @return 0, or an exit status after a message. */
+/** Read the mounts and find their names, unless that was done before.
+    @return 0, or an exit status after a message. */
 static int know_mounts(struct recovery *r)
 {
 	const unsigned fields = DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS;
 	return r->run.table || run_know(&r->run, fields) == 0 ? 0 : PX_NOT_CHECKED;
 }
 
-/** @return an exit status. */
+/** Check FILE, and report, print or write the result.  @return an exit status. */
 static int check_file(struct recovery *r)
 {
 	const struct recover_opts *opts = r->opts;
@@ -366,25 +373,27 @@ static int check_file(struct recovery *r)
 		.path = opts->file, .root = opts->root, .may_create = true,
 		.named = opts->file_given,
 	};
-	/* Find out what can block before FILE is touched. */
+	/* Read the live mounts before FILE is accessed: they show whether the access can block. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
 	if (r->run.live) {
 		request.blocks = put_blocks;
 		request.blocks_arg = &r->run;
 		if (opts->root && r->run.prefix)
-			request.root = r->run.prefix;   /* as the table names it */
+			request.root = r->run.prefix;   /* ROOT as the mount table names it */
 	}
 	if (status != 0)
 		return status;
 	bool follows = !opts->print && !opts->put.force_file;
 	char link[PATH_MAX];
 	int kind = follows ? recover_link(r->os, &request, link) : 0;
-	/* With a recorded table, the current table of the kernel is not a correct FILE. */
+	/* If FILE is itself the kernel's current table, a recorded table may differ from it: compare
+	   the lines. */
 	if (kind != 0 && !(kind > 0 && !*link && opts->tab_file))
 		return report_link(r, *link ? link : NULL, kind > 0);
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
-	/* A directory of the path can be a symlink into /proc. */
+	/* FILE can be a file of /proc that recover_link() did not detect: a directory of the path can
+	   be a symlink into /proc. */
 	const struct replace *file = &r->put->file;
 	bool named = opts->tab_file && !file->link;
 	if (file->of_kernel && !named && follows) {
@@ -416,7 +425,7 @@ static void recovery_destroy(struct recovery *r)
 	run_destroy(&r->run);
 }
 
-/** @return an exit status. */
+/** Check FILE with valid options.  @return an exit status. */
 static int run_recover(const struct recover_opts *opts)
 {
 	struct input_opts input = INPUT_LIMITED;

@@ -12,8 +12,8 @@
 
 /* The target of a link: link.c */
 
-/** Whether a path is, or leads by symlinks to, the kernel's table.  Only symlinks are read, and
-    directories that are symlinks are not followed.
+/** Whether FILE is the kernel's mount table, or leads to it by symlinks.  Only symlinks are read,
+    and directories that are symlinks are not followed.
     @file  Name, root, and how the file may be accessed.
     @first [out]  PATH_MAX bytes: the target, if FILE is a symlink; else "".
     @return 1: the table in the format of an mtab; -1: another file of /proc; 0: neither. */
@@ -29,7 +29,8 @@ struct recover_opts {
 	const char *tab_file, *root, *file;
 };
 
-/** The files that can confirm hints; read when the first hint is found. */
+/** The files that can confirm the hints of an mtab (options that the kernel does not know); read
+    when the first hint is found. */
 struct hints {
 	bool is_read, failed;
 	char *passwd, *fstab_text;
@@ -41,25 +42,25 @@ struct hints {
 struct recovery {
 	const struct recover_opts *opts;
 	struct run run;
-	struct os files;          /* for reading FILE with a recorded table */
+	struct os files;          /* counts the calls that read FILE if the table is recorded */
 	struct os *os;            /* &run.os or &files */
 	struct strbuf name;       /* name of the file for messages, with the root before it */
 	struct rec_row *rows;
-	size_t nameless;
+	size_t nameless;          /* number of mounts without a name */
 	struct put *put;
 	struct tablines *lines;
 	struct hints hints;
 	struct rec_input in;
 	struct rec_result result;
-	struct strbuf made;
+	struct strbuf made;       /* the rebuilt text of FILE */
 	const char *link;         /* target of FILE, if FILE is a symlink; or NULL */
-	bool right;
+	bool right;               /* FILE is correct */
 };
 
 /* Confirmation of hints: hints.c */
 
-/** Whether another source confirms that a mount has an option: for struct rec_input.  Sets
-    `failed` on ENOMEM. */
+/** Whether a source other than FILE confirms that a mount has an option: for struct rec_input.
+    Sets hints.failed on ENOMEM. */
 bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);
 
 /* The report: out.c */
