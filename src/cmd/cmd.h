@@ -32,8 +32,8 @@ struct command {
 	const struct command *subcommands;   /* the first operand selects one; or NULL */
 };
 
-/** The commands of the program, for help and messages: main() sets it to all_commands.  As any
-    table of commands, it ends with a NULL name. */
+/** The commands of the program, for help and messages: main() sets this pointer to all_commands.
+    Each table of commands ends with a NULL name. */
 extern const struct command *commands;
 
 /** The row of a command in a table, or NULL. */
@@ -90,7 +90,7 @@ void message(const char *object, const char *format, ...);
     @effect  The consequence, as ", so ..."; or "". */
 void message_no_devices(const char *object, const char *effect);
 
-/** Name the command whose help later usage errors refer to.  @name  Borrowed. */
+/** Set the command whose --help later usage errors suggest.  @name  Borrowed. */
 void message_verb(const char *name);
 
 /** message(), followed by a hint at --help.  @return CX_ERROR. */
@@ -101,13 +101,14 @@ int usage_error(const char *object, const char *format, ...);
     @to  NULL: stop.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
-/** Make output_status() an error: a part of the output was not printed. */
+/** Record that a part of the output was not printed, so that output_status() returns an error. */
 void lose_output(void);
 
-/** Set the exit status of a run that lost output; without this call it is CX_ERROR. */
+/** Set the exit status of a run that lost output.  Default: CX_ERROR. */
 void set_lost_status(int status);
 
-/** The exit status of the program.  @status  The status of the command. */
+/** Get the exit status of the program.  @status  The status of the command, without regard to lost
+    output. */
 int output_status(int status);
 
 /** Print bytes on standard error and free them; for text that people read, use text_print().
@@ -115,8 +116,8 @@ int output_status(int status);
     text. */
 void print_stderr(struct strbuf *text);
 
-/** Close stdout and check that everything was written.  If stdout was closed from the start, only
-    empty output is no error.
+/** Close stdout and check that everything was written.  If stdout was closed from the start, any
+    output is an error.
     @return 0, or -1 after a message (none for a broken pipe). */
 __attribute__((warn_unused_result))
 int finish_stdout(void);

@@ -106,7 +106,8 @@ int table_text(struct libscols_table *table, struct strbuf *text)
 	FILE *kept = fopencookie(text, "w", (cookie_io_functions_t){ .write = keep });
 	if (!kept)
 		return -1;
-	/* libsmartcols writes single bytes, and no other thread writes here. */
+	/* libsmartcols writes single bytes: do not lock the stream for each, since no other thread
+	   uses this stream. */
 	__fsetlocking(kept, FSETLOCKING_BYCALLER);
 	setvbuf(kept, room, _IOFBF, sizeof(room));
 	scols_table_set_stream(table, kept);
@@ -197,7 +198,7 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 	}
 }
 
-/** column_size() or column_size_up().  @up  Round up, instead of to the nearest tenth. */
+/** Append a size as column_size() does.  @up  Round up, instead of to the nearest tenth. */
 static void put_size(struct strbuf *text, uint64_t bytes, bool up)
 {
 	unsigned exp = 0;
@@ -205,7 +206,7 @@ static void put_size(struct strbuf *text, uint64_t bytes, bool up)
 		exp += 10;
 	const uint64_t unit = (uint64_t)1 << exp;
 	uint64_t whole = bytes >> exp;
-	/* Ten units fit into 64 bits. */
+	/* A unit is at most 2^60, so ten units fit into 64 bits. */
 	uint64_t tenths = ((bytes & (unit - 1)) * 10 + (up ? unit - 1 : unit / 2)) >> exp;
 	if (tenths == 10) {
 		++whole;

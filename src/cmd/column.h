@@ -31,7 +31,7 @@ struct column_table {
 	size_t size;              /* size of a row */
 	size_t count;
 	const char *list_command; /* "getmnt -H", for messages */
-	const struct column_table *more;
+	const struct column_table *more;   /* the next table of the chain; or NULL */
 };
 
 #define COLUMN_TABLE(rows, command, more) \
@@ -41,10 +41,12 @@ struct column_table {
     @return NULL after the last row. */
 const void *column_after(const struct column_table *table, const void *previous);
 
-/** The column with a name of n bytes in any case, or NULL. */
+/** Find the column with a name of n bytes, in upper or lower case; or NULL. */
 const struct column_info *column_find(const struct column_table *table, const char *name, size_t n);
 
-/** column_find(), or NULL after a message.  @option  "--output", whose argument is a list. */
+/** Find a column as column_find() does, and report an unknown name.
+    @option  The option with the name, for the message; the argument of "--output" is a list.
+    @return NULL after a message. */
 const struct column_info *column_named(const struct column_table *table, const char *option,
                                        const char *name, size_t n);
 
@@ -52,7 +54,7 @@ const struct column_info *column_named(const struct column_table *table, const c
 enum { COLUMNS_MAX = 128 };
 
 /** Append the columns of a comma-separated list of names, ignoring case.
-    @once  Skip a column that is already in the list: the keys of a JSON object are unique.
+    @once  Skip a column that `columns` has already: the keys of a JSON object are unique.
     @columns, count [in,out]  The columns.
     @return 0, or CX_ERROR after a message. */
 int column_add(const struct column_table *table, const char *list, bool once,

@@ -19,7 +19,7 @@ const struct command *command_find(const struct command *table, const char *name
 
 const struct command *command_near(const struct command *table, const char *word)
 {
-	/* Programs with the same purpose as a command. */
+	/* {name that a user may try, command with this purpose} */
 	static const char *const others[][2] = {
 		{"check", "audit"}, {"genfstab", "fstab"}, {"grep", "search"},
 		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of commands, and the bash completion, which has a case for each command, made from its
- * table of options.
+ * The table of commands, and the bash completion.  The completion has a case for each command, made
+ * from the table of options of the command.
  *
  * A case sets one of these variables to complete a word: words (one of several), list (a
  * comma-separated list), columns, or kind (files, dirs, none).
@@ -28,7 +28,8 @@ const struct command all_commands[] = {
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
-/** Print the names of an option.  @between [in,out]  Printed first, and then set to `then`. */
+/** Print the names of an option: its letter, its long name, or both.
+    @between [in,out]  Printed before a name, and set to `then` after the name. */
 static void put_names(FILE *out, const struct option_row *row, const char **between,
                       const char *then)
 {
@@ -56,7 +57,8 @@ static void put_columns(FILE *out, const struct column_table *columns, const cha
 static void put_argument(FILE *out, const struct column_table *columns,
                          const struct option_row *row)
 {
-	/* Chosen by the name of the option, or how the name of its argument starts. */
+	/* {word, assignment}: the first row is chosen whose word is the name of the option, or
+	   begins the name of its argument. */
 	static const char *const kinds[][2] = {
 		{"types", "list=$(sed 's/.*\\t//' /proc/filesystems 2>/dev/null)"},
 		{"task", "words=$(cd /proc && echo [0-9]*)"},
@@ -109,8 +111,9 @@ static void put_commands(FILE *out, const struct command *table, const char *bef
 		        command->name);
 }
 
-/** Print the case of a command.  @of  For a subcommand: its command and a blank; else "".
-    @subcommands  Or NULL. */
+/** Print the case of a command, and the cases of its subcommands.
+    @of           For a subcommand: the name of its command and a blank; else "".
+    @subcommands  NULL: none. */
 static void put_command(FILE *out, const char *of, const char *name,
                         const struct option_table *table, const struct column_table *columns,
                         const struct command *subcommands)

@@ -14,7 +14,7 @@
 
 enum { REPORTED_LINES = 100 };
 
-/** The descriptor that a name like "-" or "/dev/fd/3" stands for, or -1. */
+/** Get the descriptor that a name such as "-" or "/dev/fd/3" stands for, or -1. */
 static int named_fd(const char *path)
 {
 	int fd;
@@ -25,7 +25,8 @@ static int named_fd(const char *path)
 	       || sscanf(path, "/proc/self/fd/%6d%c", &fd, &more) == 1 ? fd : -1;
 }
 
-/** Report the lines that could not be read.  @return 0, or an exit status. */
+/** Report the lines of the table that cannot be parsed.
+    @return 0, or an exit status if no line can be parsed. */
 static int report_problems(struct run *run)
 {
 	const struct mount_table *table = run->table;
@@ -69,7 +70,7 @@ static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 	return report_problems(run);
 }
 
-/** Whether /etc/mtab is a link to the kernel's table, or missing. */
+/** Whether /etc/mtab is a symlink to the kernel's table, or missing. */
 static bool mtab_is_kernel(struct run *run, const char *path)
 {
 	char link[PATH_MAX];
@@ -81,8 +82,8 @@ static bool mtab_is_kernel(struct run *run, const char *path)
 /** Read the kernel's table. */
 static int read_kernel(struct run *run, enum table_source source, unsigned fields)
 {
-	/* Without 64-bit IDs, mountinfo takes half the time: one call for each page instead of
-	   each mount. */
+	/* If no 64-bit IDs are needed, read mountinfo, which takes half the time of listmount: one
+	   call for each page of text instead of one call for each mount. */
 	const int unique = run->opt->unique_ids;
 	if (source == TABLE_AUTO && unique == UNIQUE_SELECTED && run->os.caps & OSC_LISTMOUNT)
 		source = TABLE_LISTMOUNT;
@@ -106,7 +107,8 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	return CX_ERROR;
 }
 
-/** --task: use a single descriptor, which never refers to another process. */
+/** Read the table of --task.  All files of the process are opened by one descriptor of /proc/PID,
+    which never refers to a later process with the same ID. */
 static int read_task(struct run *run)
 {
 	char path[32], name[32];
@@ -159,7 +161,7 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** Resolve the directory of --root with an untested table.
+/** Resolve the directory of --root, by the mount points that the kernel reports, untested.
     @trusts_root  Assume that the device of "/" does not block.
     @return as mounts_follow(); if run->d is NULL, nothing was resolved and errno says why. */
 static enum path_followed follow_root(struct run *run, bool trusts_root, struct strbuf *name)
@@ -177,13 +179,15 @@ static enum path_followed follow_root(struct run *run, bool trusts_root, struct 
 	return run->d ? mounts_follow(run_paths(run), run->opt->root, name) : PATH_MISSING;
 }
 
-/** --root: find the canonical path of the directory.  @return 0, or an exit status. */
+/** Find the canonical path of the directory of --root, and open the directory.
+    @return 0, or an exit status after a message. */
 static int open_root(struct run *run)
 {
 	const char *dir = run->opt->root, *why = NULL;
 	struct strbuf name = {0};
 	enum path_followed known = follow_root(run, false, &name);
-	/* A remote device of "/" does not matter, since this program was loaded from there. */
+	/* If the file system of "/" can block, assume that its device does not: this program was
+	   loaded from it. */
 	bool trusts_root = run->d && known == PATH_UNTOUCHED && run->d->root != MT_NONE
 	                   && mounts_block(run->d->mounts, run->d->root);
 	if (trusts_root)
@@ -338,7 +342,7 @@ static void debug_run(const struct run *run)
 		        run->d->complete ? "" : "in", run->d->stats.seconds);
 }
 
-/** Do not open the device of a mount that did not respond. */
+/** Exclude the devices of mounts whose probe timed out from being opened. */
 static void avoid_hung(struct run *run)
 {
 	for (uint32_t i = 0; run->d && run->d->probed && i < run->d->tree.count; ++i) {
