@@ -18,21 +18,23 @@ enum json_layout {
 	JSON_TIGHT,      /* {"a":1,"b":2} */
 };
 
+/** Maximum number of nested objects and arrays. */
 enum { JSON_DEPTH = 16 };
 
-/** A document starts with all members except `out` zero. */
+/** A document being written.  At the beginning, all members except `out` are zero. */
 struct json {
-	struct strbuf *out;          /* where to append */
-	unsigned depth;
+	struct strbuf *out;          /* the text of the document */
+	unsigned depth;              /* number of objects and arrays that are not ended */
 	bool key_written;            /* the key of the next member was written */
 	struct json_level {
 		char end;                /* '}' or ']' */
 		unsigned char layout;    /* enum json_layout */
-		bool any;                /* not empty */
+		bool any;                /* a member or element was written */
 	} levels[JSON_DEPTH];
 };
 
-/** Continue an object whose start other code wrote, with at least one member.
+/** Continue an object of which other code, such as libsmartcols, wrote the start and at least one
+    member.
     @key_written  The key of the next member was written too. */
 void json_resume(struct json *json, struct strbuf *out, enum json_layout layout, bool key_written);
 
@@ -49,23 +51,25 @@ int json_print(struct json *json);
 /** Print a document as a line on standard error: as print_stderr(). */
 void json_print_stderr(struct json *json);
 
-/** A string, or null.  Invalid UTF-8 becomes \xhh.  @return whether it was valid. */
+/** Write a string; NULL becomes null.  Invalid UTF-8 becomes \xhh.
+    @return whether the text is valid UTF-8. */
 bool json_put_string(struct json *json, const char *key, const char *text);
 
-/** A string, or null; if it is not valid UTF-8, also "KEY-b64" with its bytes in base64. */
+/** Write a string as json_put_string(); if the text is not valid UTF-8, also write "KEY-b64" with
+    the bytes in base64. */
 void json_put_text(struct json *json, const char *key, const char *text);
 
-/** A number given as digits, as in a column. */
+/** Write a number given as a string of digits, such as the text of a table cell. */
 void json_put_literal(struct json *json, const char *key, const char *digits);
 
 void json_put_number(struct json *json, const char *key, uint64_t number);
 void json_put_integer(struct json *json, const char *key, int64_t number);
 
-/** @digits  Number of digits after the point. */
+/** Write a number.  @digits  The number of digits after the point. */
 void json_put_real(struct json *json, const char *key, double number, int digits);
 void json_put_bool(struct json *json, const char *key, bool value);
 
-/** A number, or null for 0. */
+/** Write a number; 0 becomes null. */
 void json_put_id(struct json *json, const char *key, uint64_t id);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/** The buffer that messages are also appended to; silent: and not printed. */
+/** The buffer to which messages are also appended, or NULL; silent: messages are not printed. */
 static struct strbuf *noted;
 static bool silent;
-/** The command whose help usage errors refer to. */
+/** The command whose --help usage errors suggest. */
 static const char *verb;
 
 void message_verb(const char *name)
@@ -27,7 +27,7 @@ void message_note(struct strbuf *to, bool alone)
 	silent = alone;
 }
 
-/** Whether output was lost: lose_output(); and the resulting exit status. */
+/** Whether a part of the output was not printed, and the exit status of such a run. */
 static bool lost;
 static int lost_status = CX_ERROR;
 
@@ -54,8 +54,8 @@ void print_stderr(struct strbuf *text)
 	size_t n = 1;
 	if (text->failed)
 		lose_output();
-	/* Not with stdio, which loses text if a non-blocking pipe is full.  The exit status does
-	   not depend on the reader of standard error. */
+	/* Do not write by stdio, which loses text if a non-blocking pipe is full.  Ignore errors: the
+	   exit status does not depend on the reader of standard error. */
 	fflush(stderr);
 	if (piece.iov_len > 0)
 		(void)!os_write_all(&os, fileno(stderr), &pieces, &n);
@@ -77,7 +77,7 @@ static void message_v(const char *object, const char *format, va_list args)
 	}
 	struct strbuf text = {.failed = raw.failed || line.failed};
 	strbuf_destroy(&raw);
-	if (!silent) {   /* otherwise the output format reports it */
+	if (!silent) {   /* if silent, the output of the command contains the message */
 		strbuf_printf(&text, "getmnt: %s\n", strbuf_str(&line));
 		print_stderr(&text);
 	}
@@ -132,7 +132,7 @@ void fail_stdout(int error)
 	stdout_error = error;
 }
 
-/** Flush stdout; if `end`, close it too. */
+/** Flush stdout; if `end`, close stdout too.  @return 0, or -1 after a message. */
 static int settle_stdout(bool end)
 {
 	/* An earlier write may have failed and left nothing to flush. */

@@ -184,7 +184,9 @@ static int store_option(const struct option_row *row, const char *value, void *o
 	return CX_ERROR;
 }
 
-/** Refuse an option that cannot be combined with an earlier one.  @return 0, or an exit status. */
+/** Refuse an option that cannot be combined with an earlier option.
+    @given [in,out]  For each bit of option_row.excludes, the last option with this bit.
+    @return 0, or an exit status after a message. */
 static int check_excludes(const struct option_row *row, const struct option_row **given)
 {
 	for (int i = 0; i < 32; ++i) {
@@ -200,7 +202,7 @@ static int check_excludes(const struct option_row *row, const struct option_row 
 	return 0;
 }
 
-/** The long option that is most similar to an unknown one, or NULL. */
+/** Find the long option that is most similar to an unknown name of n bytes; or NULL. */
 static const struct option_row *nearest(const struct option_table *table, const char *name,
                                         size_t n)
 {
@@ -238,9 +240,9 @@ const struct option_row *option_find(const struct option_table *table, const cha
 	return *count == 1 ? found : NULL;
 }
 
-/** Report a word with a single dash that is a word of find(1), or an option that has two dashes:
-    "-type".
-    @return whether it is reported. */
+/** Report a word with one dash, such as "-type", that is or resembles a long option, which has two
+    dashes.
+    @return whether there is such an option; false: nothing was reported. */
 static bool report_dash(const struct option_table *table, const char *word)
 {
 	char name[NEAR_BYTES];
@@ -261,11 +263,12 @@ static bool report_dash(const struct option_table *table, const char *word)
 	return true;
 }
 
-/** Report an option that getopt_long(3) refused.  @return CX_ERROR. */
+/** Report an option that getopt_long(3) refused by returning `c`: '?' or ':'.
+    @return CX_ERROR. */
 static int bad_option(const struct option_table *table, char **argv, int c)
 {
-	/* getopt reports only the letter of a short option.  Its argument is argv[optind], or
-	   argv[optind - 1] if it was the last letter there. */
+	/* Of a short option, getopt reports only the letter.  The letter is in argv[optind], or in
+	   argv[optind - 1] if it was the last letter of this argument. */
 	const char letter = (char)optopt;
 	const char *word = argv[optind - 1];
 	char name[8];

@@ -18,7 +18,7 @@
 
 /** How the value of an option is stored. */
 enum option_how {
-	OPT_CALL,      /* the row's function stores it */
+	OPT_CALL,      /* option_row.parse stores the value */
 	OPT_FLAG,      /* sets a bool to true */
 	OPT_TEXT,      /* stores the argument, which must not be empty; the last occurrence wins */
 	OPT_ONCE,      /* OPT_TEXT, allowed only once */
@@ -44,11 +44,12 @@ struct option_row {
 	bool attached;            /* an optional argument may follow the letter directly: -pX */
 	bool hidden;              /* not in --help and the completion */
 	unsigned excludes;        /* set of bits: options with a common bit exclude each other */
-	int base;                 /* OPT_WORD: value of the first word */
-	int bare;                 /* index of the word used if no argument is given */
-	const char *(*word)(int i);   /* the i-th permitted word, or NULL */
-	double max;               /* maximum of a number; 0: any ID */
+	int base;                 /* OPT_WORD: value of the first word; OPT_SET: the value */
+	int bare;                 /* OPT_WORD: index of the word used if no argument is given */
+	const char *(*word)(int i);   /* instead of `words`: returns the i-th word, or NULL */
+	double max;               /* maximum of a number; 0 for OPT_ID: UINT64_MAX */
 	size_t offset;            /* offset of the field in the options of the command */
+	/* OPT_CALL: parse and store the argument.  @return 0, or an exit status after a message. */
 	int (*parse)(void *opts, const struct option_row *row, const char *value);
 };
 
@@ -118,23 +119,23 @@ int options_read(const struct option_table *table, int argc, char **argv, void *
 void options_help(const struct option_table *table, const char *usage, const char *notes,
                   FILE *out);
 
-/** The name of an option in messages: "--name" or "-x".  @return title. */
+/** Get the name of an option for messages: "--name" or "-x".  @return title. */
 const char *option_title(const struct option_row *row, char title[static OPTION_TITLE_SIZE]);
 
 /** Whether the argument of an option is optional. */
 bool option_is_optional(const struct option_row *row);
 
-/** The i-th permitted word of an option's argument, and its length.  @return NULL: no more. */
+/** Get the i-th permitted word of an option's argument, and the length of the word.
+    @return NULL: no more. */
 const char *option_word_at(const struct option_row *row, int i, size_t *len);
 
-/** The index of a permitted word.  @return -1: not permitted. */
+/** Get the index of a permitted word of len bytes.  @return -1: not permitted. */
 int option_word_index(const struct option_row *row, const char *word, size_t len);
 
 /** Report a word that is not permitted.  @return CX_ERROR. */
 int option_bad_word(const struct option_row *row, const char *word, size_t len);
 
-/** The index of a permitted word; row->bare without an argument.
-    @return -1 after a message. */
+/** Get the index of a permitted word; row->bare if value is NULL.  @return -1 after a message. */
 int option_parse_word(const struct option_row *row, const char *value);
 
 /** Add the bit 1 << index of each word of a comma-separated list to a set.
@@ -151,10 +152,11 @@ const struct option_row *option_find(const struct option_table *table, const cha
 /** Parse a whole number up to max.  @return whether the text is valid. */
 bool option_number(const char *text, uint64_t max, uint64_t *number);
 
-/** Parse seconds, 0 to max.  @return whether the text is valid. */
+/** Parse a number of seconds from 0 to max.  @return whether the text is valid. */
 bool option_seconds(const char *text, double max, double *seconds);
 
-/** Parse seconds above 0.  @return 0, or an exit status after a message. */
+/** Parse a number of seconds above 0, at most max.  @title  The option, for messages.
+    @return 0, or an exit status after a message. */
 int option_parse_seconds(const char *title, const char *text, double max, double *seconds);
 
 #endif

@@ -56,7 +56,7 @@ static struct conversion read_conversion(const char **at, va_list *args)
 	return c;
 }
 
-/** Append a string, escaped. */
+/** Append a string, escaped; at most c->precision bytes of the string. */
 static void put_string(struct strbuf *out, const struct conversion *c, const char *string)
 {
 	struct strbuf cut = {0};
@@ -69,7 +69,7 @@ static void put_string(struct strbuf *out, const struct conversion *c, const cha
 	strbuf_destroy(&cut);
 }
 
-/** Append an argument. */
+/** Append the next argument, as a conversion requires. */
 static void put_argument(struct strbuf *out, const struct conversion *c, va_list *args)
 {
 	const bool wide = c->size == sizeof(long long);
@@ -97,7 +97,7 @@ static void put_argument(struct strbuf *out, const struct conversion *c, va_list
 	}
 }
 
-/** Append formatted text. */
+/** Append formatted text, with strings escaped. */
 __attribute__((format(printf, 2, 0)))
 static void put_formatted(struct strbuf *out, const char *format, va_list list)
 {
@@ -128,7 +128,7 @@ static void put_formatted(struct strbuf *out, const char *format, va_list list)
 	va_end(args);
 }
 
-/** text_put() with a va_list, which is consumed. */
+/** Append formatted text as text_put() does, with a va_list. */
 __attribute__((format(printf, 2, 0)))
 static void text_vput(struct text *text, const char *format, va_list args)
 {

@@ -21,7 +21,8 @@ struct text {
 __attribute__((format(printf, 2, 3)))
 void text_put(struct text *text, const char *format, ...);
 
-/** text_put() for a document that its format prints, such as an audit report. */
+/** Append formatted text to a document that is printed later, such as an audit report.  Strings are
+    escaped: escape_terminal(). */
 __attribute__((format(printf, 2, 3)))
 void text_add(struct strbuf *document, const char *format, ...);
 
@@ -34,11 +35,11 @@ void text_size(struct text *text, uint64_t bytes);
 /** Mark a text as incomplete if memory ran out for a part of it. */
 void text_lack(struct text *text, bool nomem);
 
-/** Print a text on standard output or standard error, and free it.  A failure is reported, and
-    lose_output() called. */
+/** Print a text on standard output or standard error, and free it.  If memory ran out, report that,
+    and call lose_output(). */
 void text_print(struct text *text, FILE *to);
 
-/** text_put() and text_print() at once. */
+/** Print formatted text at once.  Strings are escaped: escape_terminal(). */
 __attribute__((format(printf, 2, 3)))
 void text_say(FILE *to, const char *format, ...);
 
