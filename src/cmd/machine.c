@@ -13,7 +13,7 @@
 
 /* Functions for struct fstab_facts. */
 
-/** The enum fstab_unit of a mount point; -1: unknown. */
+/** Get the enum fstab_unit of a mount point; -1: unknown. */
 static int unit_of(struct host *host, const char *target)
 {
 	if (!host_units(host)->known)
@@ -58,7 +58,8 @@ static int same_place(struct host *host, const char *a, const char *b)
 
 enum { LOOP_MAJOR = 7 };
 
-/** Whether a name in /dev is the only kernel name of its device. */
+/** Whether a name is /dev/NAME, but not of a device-mapper device, which also has a name in
+    /dev/mapper: if two such names differ, the devices differ. */
 static bool is_plain_name(const char *name)
 {
 	return name && strncmp(name, "/dev/", 5) == 0 && !strchr(name + 5, '/')
@@ -74,11 +75,12 @@ static int tag_leads(struct host *host, const char *tag, const struct fstab_line
 		return -1;
 	int same = fstab_same_device(&named, &own);
 	const char *name = named.tags ? named.tags->name : NULL;
-	/* The device number of the swap space is unknown; compare names. */
+	/* If the device number of the swap space is unknown, compare the names of the devices. */
 	if (same < 0 && line->swap && !own.numbered && is_plain_name(line->swap)
 	    && is_plain_name(name))
 		same = strcmp(line->swap, name) == 0;
-	/* A multipath path or a RAID member can show the tag of the assembled device. */
+	/* A path of a multipath device and a member of a RAID can show the tag of the whole device.
+	   So if one of the devices is such a part, devices that differ prove nothing. */
 	bool part = same == 0 && (devmap_part(host->in.devs, named.major, named.minor)
 	                          || (own.numbered
 	                              && devmap_part(host->in.devs, own.major, own.minor)));
@@ -102,14 +104,15 @@ static int fact_leads(void *arg, const char *path, const struct fstab_line *line
 			       ? same_place(host, path, line->source) : -1;
 	} else if (line->mount) {
 		known = devmap_mount_device(in->devs, line->mount, &own_major, &own_minor);
-		/* Compare the image of a loop device by path. */
+		/* If the source is the image file of a loop device, compare the paths of the files. */
 		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
 		    && strncmp(path, "/dev/", 5) != 0)
 			return same_place(host, path, line->source);
 	}
 	if (!known)
 		return -1;
-	/* line->source does not name an image in memory, so compare its path. */
+	/* If a loop device has its image in memory, line->source does not name the image: get the
+	   path of the image from the loop device. */
 	struct devmap_loop loop;
 	if (own_major == LOOP_MAJOR && strncmp(path, "/dev/", 5) != 0) {
 		bool known_file = devmap_loop(in->devs, own_major, own_minor, &loop);
@@ -164,7 +167,8 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	return -1;
 }
 
-/** Find the name that the table uses for ROOT.  @return 0, or -1 after a message. */
+/** Convert ROOT to the path that the mount table uses for this directory.  Prepare to read the
+    files of its system, unless accessing ROOT can block.  @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
 	struct run *run = &machine->run;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The machine that an fstab belongs to: its mounts, and the other data read from it (host/host.h).
+ * The machine that an fstab belongs to: its mounts, and the other data that host/host.h reads.
  *
  *     machine_init() --> run_know() --> machine_know() --> fstab_plan()
  */
@@ -28,7 +28,7 @@ void machine_init(struct fstab_machine *machine, const char *tab_file);
 void machine_destroy(struct fstab_machine *machine);
 
 /** Find ROOT, and read the remaining data of the machine.  @root  ROOT as given by the user.
-    @swaps  A recorded /proc/swaps; NULL: the system's, if the table is live.
+    @swaps  A recorded /proc/swaps; NULL: read /proc/swaps if the table is live.
     @return 0, or -1 after a message. */
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps);
 

@@ -13,7 +13,7 @@ static bool root_elsewhere(const struct run *run)
 	return run->procfd != AT_FDCWD || (run->prefix && strcmp(run->prefix, "/") != 0);
 }
 
-/** Whether the name of a node leads to the node. */
+/** Whether the name of a mount leads to this mount: the mount is not hidden. */
 static bool is_seen(const struct run *run, size_t i)
 {
 	return run_name(run, i) && !(run->d && run->d->tree.nodes[i].states & 1u << MT_HIDDEN);
@@ -24,7 +24,8 @@ struct mounts_paths *run_paths(struct run *run)
 	struct mounts_paths *paths = &run->paths;
 	if (run->pathed)
 		return paths;
-	/* Paths below an unopened root cannot be followed. */
+	/* Without a descriptor of a root that is elsewhere (`here` is false), no path can be
+	   followed. */
 	bool elsewhere = root_elsewhere(run), here = run->rootfd != AT_FDCWD || !elsewhere;
 	*paths = (struct mounts_paths){
 		.mounts = run->d ? run->d->mounts : NULL, .rootfd = run->rootfd,
@@ -32,7 +33,7 @@ struct mounts_paths *run_paths(struct run *run)
 	};
 	for (uint32_t i = 0; i < run_count(run); ++i)
 		run->nomem |= is_seen(run, i) && mounts_paths_add(paths, run_name(run, i), i) != 0;
-	/* A path may be on a mount that is missing in the table. */
+	/* If memory ran out, the mount that holds a path may not have been added: follow no path. */
 	paths->sealed |= run->nomem;
 	run->pathed = true;
 	return paths;
@@ -72,8 +73,9 @@ enum path_followed run_resolve(struct run *run, const char *path, struct strbuf 
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
 	struct run *run = arg;
-	/* Finding mounts that block examines devices, so not while a device is examined.  With
-	   --names=kernel they may be unknown yet, and the answer must not depend on that. */
+	/* Finding the mounts that can block examines devices, which must not happen while a device
+	   is examined: as long as these mounts are unknown, assume that the access can block.  With
+	   --names=kernel, other options decide whether they are known: always assume so. */
 	return !run->d || run->opt->names == DN_KERNEL || !mounts_are_known(run->d->mounts)
 	       || mounts_path_block(run_paths(run), path)
 	       || !mounts_loop_here(run->d->mounts, major, minor);

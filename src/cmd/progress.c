@@ -4,7 +4,7 @@
  * the reader of the output is gone.
  *
  * A signal that ends or stops the program clears the line first.  Only the thread that draws the
- * line receives signals: bfs_pool_new(), flow.c.
+ * line receives signals: bfs_pool_new() and flow.c block the signals of other threads.
  */
 
 #include "base/escape.h"
@@ -33,7 +33,7 @@ static void clear_and_raise(int sig)
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
 	raise(sig);
-	/* Reached when the stopped program continues. */
+	/* The program was stopped by the signal, and continues. */
 	catch_signal(sig);
 	errno = error;
 }
@@ -41,14 +41,14 @@ static void clear_and_raise(int sig)
 /** Make a signal clear the line, unless it is ignored or has another handler. */
 static void catch_signal(int sig)
 {
-	/* One-shot, so that the signal raised again has its default action. */
+	/* SA_RESETHAND: when the handler raises the signal again, the default action is performed. */
 	struct sigaction old, action = {.sa_handler = clear_and_raise,
 	                                .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(sig, &action, NULL);
 }
 
-/** The number of bytes of the first `columns` characters of a text. */
+/** Count the bytes of the first `columns` characters of a text. */
 static int bytes_of_columns(const char *text, int columns)
 {
 	const char *at = text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The line of progress. */
+/** A line on the terminal that shows the progress of a search. */
 #ifndef GM_CMD_PROGRESS_H
 #define GM_CMD_PROGRESS_H
 
@@ -16,7 +16,9 @@ discover_progress_fn *progress_begin(void);
     @return whether the line may be shown: stdout and stderr are terminals. */
 bool progress_open(void);
 
-/** Show a progress line, truncated to the width of the terminal. */
+/** Show a progress line, truncated to the width of the terminal.
+    @head   The text of the line.
+    @where  A path that is escaped and appended; or NULL. */
 void progress_line(const char *head, const char *where);
 
 /** Raise SIGPIPE if the reader of stdout is gone, so that the search ends. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading the mounts of a command: from the options to the names and states of mounts.
+ * The mounts that a command reads: from the options to the names and states of the mounts.
  */
 #ifndef GM_CMD_RUN_H
 #define GM_CMD_RUN_H
@@ -15,8 +15,8 @@
 /** Whether a run needs 64-bit mount IDs, which only listmount(2) has. */
 enum unique_ids {
 	UNIQUE_UNUSED,
-	UNIQUE_SHOWN,     /* in a column */
-	UNIQUE_SELECTED,  /* without them the requested mount cannot be found */
+	UNIQUE_SHOWN,     /* a column shows 64-bit IDs */
+	UNIQUE_SELECTED,  /* an option selects a mount by its 64-bit ID */
 };
 
 /** Which mounts a run reads, and how to find them.  Strings are borrowed. */
@@ -66,13 +66,15 @@ struct run {
 	struct mount_table *table;
 	struct prober *prober;         /* NULL without --probe */
 	struct discovery *d;           /* NULL for an fstab or mtab */
-	struct mounts_paths paths;     /* run_paths() */
+	struct mounts_paths paths;     /* see run_paths() */
 	bool pathed;                   /* paths is set */
-	struct mounts *known;          /* found while resolving --root; or NULL */
+	struct mounts *known;          /* data about the mounts, found while resolving --root; or
+	                                  NULL */
 	const char *table_name;        /* "listmount", or the name of the file read */
-	int procfd, rootfd;            /* for --task; else AT_FDCWD */
+	int procfd, rootfd;            /* of --task: /proc/PID, and the root of the process; rootfd
+	                                  of --root: its directory; else AT_FDCWD */
 	bool untestable;               /* --task: the root of the process cannot be opened */
-	char *prefix;                  /* for --root; else NULL */
+	char *prefix;                  /* the path of the directory of --root; else NULL */
 	bool live;                     /* the table is the kernel's current table */
 	bool nomem;                    /* ENOMEM in a function that cannot report it */
 	bool complete;
@@ -80,31 +82,32 @@ struct run {
 	size_t nreasons;
 	double start;                  /* os_now() at the start */
 	discover_progress_fn *progress;
-	/* About the machine; read if the output shows them. */
+	/* About the machine; machine_read() sets these members if the output shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: unknown */
 	uint64_t tid;                  /* process whose mounts the table shows; 0: unknown */
 };
 
-/** The number of mounts: nodes of the tree, or rows of the file. */
+/** Get the number of mounts: nodes of the mount tree, or lines of an fstab or mtab. */
 static inline size_t run_count(const struct run *run)
 {
 	return run->d ? run->d->tree.count : run->table->count;
 }
 
-/** The record of a node. */
+/** Get the record of a node, or of a line of an fstab or mtab. */
 static inline const struct mount *run_mount(const struct run *run, size_t i)
 {
 	return run->d ? run->d->tree.nodes[i].mount : &run->table->mounts[i];
 }
 
-/** The mount point of a node, or NULL. */
+/** Get the mount point of a node, or NULL. */
 static inline const char *run_target(const struct run *run, size_t i)
 {
 	return run->d ? run->d->targets[i] : run->table->mounts[i].point;
 }
 
-/** The mount point of a node relative to the root of the run; NULL: not visible. */
+/** Get the mount point of a node relative to the root of the run; NULL: unknown, or outside the
+    root. */
 static inline const char *run_name(const struct run *run, size_t i)
 {
 	if (run->d && run->d->tree.nodes[i].states & 1u << MT_OUTSIDE)
@@ -120,14 +123,15 @@ void run_init(struct run *run, const struct input_opts *options);
 /** Start counting kernel calls, and probe features of the kernel unless the table is recorded. */
 void run_start(struct run *run);
 
-/** Add a reason why a run is incomplete, once. */
+/** Mark a run as incomplete, and add the reason unless it is already stored. */
 void run_incomplete(struct run *run, const char *reason);
 
 /** Whether memory ran out somewhere, so that results may be missing. */
 bool run_failed(const struct run *run);
 
 /** Read host name, boot ID and mount namespace; each stays unknown if it cannot be read.
-    @self  Also the ID of this process, if the table is its own.  @return 0, or -1 (ENOMEM). */
+    @self  If the table is the table of this process, also read its process ID.
+    @return 0, or -1 (ENOMEM). */
 int machine_read(struct run *run, bool self);
 
 /* input.c */
@@ -138,7 +142,7 @@ int machine_read(struct run *run, bool self);
 int input_read(struct run *run, unsigned fields);
 
 /** Read the table that run->opt names, and find the name and state of every mount.
-    @fields  enum mount_fields.  @return 0, or an exit status after a message. */
+    @fields  A set of enum mount_fields.  @return 0, or an exit status after a message. */
 int run_know(struct run *run, unsigned fields);
 
 /** Free a run. */
@@ -146,20 +150,20 @@ void run_destroy(struct run *run);
 
 /* path.c */
 
-/** The path resolution of a run, with the names of its mounts. */
+/** Get the path resolution of a run, which has the names of its mounts. */
 struct mounts_paths *run_paths(struct run *run);
 
 /** Free the discovery and path resolution of a run. */
 void run_forget(struct run *run);
 
-/** The text for an errno of mounts_follow() or of reading a file. */
+/** Get the text for an errno of mounts_follow() or of reading a file. */
 const char *path_error(int error);
 
 /** Whether access to the backing file of a loop device can block: for
     devmap_set_blocking_test(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 
-/** The name that the table would use for a path: the path as written if it is a mount point,
+/** Find the name that the table would use for a path: the path as written if it is a mount point,
     else the resolved path.  @out [out]  The name.  @return as mounts_follow(). */
 enum path_followed run_resolve(struct run *run, const char *path, struct strbuf *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What is reported about a run: the head of its JSON, --stats, --explain, --version. */
+/** Reports about a run: members of JSON documents, --stats, --explain, --version. */
 #ifndef GM_CMD_STATS_H
 #define GM_CMD_STATS_H
 
@@ -7,7 +7,7 @@
 #include "cmd/run.h"
 #include "cmd/text.h"
 
-/** Write the members of all JSON documents about a run: schema, version, host ...
+/** Write the members about a run that all JSON documents have: schema, version, host ...
     incomplete_reasons. */
 void json_head(const struct run *run, struct json *json);
 
@@ -23,7 +23,7 @@ void stats_print(struct run *run, int form, size_t watched);
 /** Append the table of --explain. */
 void explain_text(const struct run *run, struct text *out);
 
-/** Write the member "rules". */
+/** Write the member "rules" of a JSON document: the data of --explain. */
 void explain_json(const struct run *run, struct json *json);
 
 /** Print --version. */
