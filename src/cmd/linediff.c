@@ -25,16 +25,16 @@ enum { CHANGES_MAX = 1000, LINES_MAX = 1 << 30 };
 struct line {
 	const char *at;
 	size_t len;        /* including the newline */
-	uint32_t number;
+	uint32_t number;   /* equal lines have equal numbers */
 	bool is_new;       /* belongs to the new text */
-	bool changed;      /* is in this text only */
+	bool changed;      /* to be removed from the old text, or added in the new text */
 };
 
 struct text {
 	struct line *lines;
-	struct line **kept;   /* the lines to compare */
-	size_t count;
-	int32_t nkept;
+	struct line **kept;   /* the lines that both texts contain: only these are compared */
+	size_t count;         /* number of lines */
+	int32_t nkept;        /* number of elements of `kept` */
 };
 
 /* Lines. */
@@ -68,7 +68,8 @@ static int compare_lines(const void *a, const void *b)
 	return memcmp(one->at, two->at, one->len);
 }
 
-/** Number the lines, and choose those to compare.  @return 0, or -1. */
+/** Number the lines so that equal lines have equal numbers.  Mark the lines that only one text
+    contains as changed, and collect the other lines in `kept`.  @return 0, or -1. */
 static int number_lines(struct text *old, struct text *new)
 {
 	size_t n = old->count + new->count;
@@ -119,7 +120,8 @@ static int32_t step(const struct text *old, const struct text *new, const int32_
 	return *is_down ? down : right;
 }
 
-/** Mark the lines that the path changes.  @rows  Room for CHANGES_MAX + 1 rows. */
+/** Find a path through the edit graph, and mark the lines that its steps remove or add as changed.
+    @rows  Room for CHANGES_MAX + 1 rows. */
 static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 {
 	const int32_t x_end = old->nkept, y_end = new->nkept;
@@ -146,7 +148,7 @@ static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 				break;
 		}
 		int32_t x_next = row[best], y_next = x_next - (x0 - y0 + 2 * best - changes);
-		/* Follow the path back. */
+		/* Follow the path back from its end, and mark the lines. */
 		for (int i = best; changes > 0; row -= changes--) {
 			k = x0 - y0 + 2 * i - changes;
 			x = step(old, new, row - changes, changes, i, k, &is_down);
@@ -171,7 +173,7 @@ static void put_line(struct strbuf *out, char mark, const struct line *line)
 	strbuf_puts(out, has_end ? "" : "\n\\ No newline at end of file\n");
 }
 
-/** Append old[i] to old[i_end] and new[j] to new[j_end]. */
+/** Append the hunk of old[i] to old[i_end - 1] and new[j] to new[j_end - 1]. */
 static void put_hunk(struct strbuf *out, const struct line *old, size_t i, size_t i_end,
                      const struct line *new, size_t j, size_t j_end)
 {
@@ -194,8 +196,9 @@ static void put_hunks(struct strbuf *out, const struct text *old, const struct t
                       struct linediff_count *count)
 {
 	size_t i = 0, j = 0;
-	size_t i_begin = 0, j_begin = 0, i_end = 0, j_end = 0;   /* bounds of the hunk, with
-	                                                            context */
+	size_t i_begin = 0, j_begin = 0, i_end = 0, j_end = 0;   /* bounds of the hunk, with the
+	                                                            context before it, without the
+	                                                            context after it */
 	*count = (struct linediff_count){0};
 	while (i < old->count || j < new->count) {
 		bool is_removed = i < old->count && old->lines[i].changed;
@@ -206,7 +209,8 @@ static void put_hunks(struct strbuf *out, const struct text *old, const struct t
 			++j;
 			continue;
 		}
-		/* i - i_end lines since the last change are unchanged. */
+		/* i - i_end lines since the last change are unchanged.  If the context of the last
+		   change and of this change does not meet, a new hunk begins. */
 		if (!has_hunk || i - i_end > 2 * LINEDIFF_CONTEXT) {
 			if (has_hunk && out)
 				put_hunk(out, old->lines, i_begin, i_end + LINEDIFF_CONTEXT,

@@ -5,8 +5,8 @@
  * A line consists of any bytes, including NUL, up to and including a newline or up to the end of
  * the text; "x" without a newline differs from "x" with one.
  *
- * Applied to the old text, the diff yields the new one, byte for byte.  It is the shortest diff if
- * at most 1,000 lines that both texts contain are moved, removed or added.
+ * Applied to the old text, the diff yields the new text, byte for byte.  The diff is the shortest
+ * possible if at most 1,000 lines that both texts contain are moved, removed or added.
  */
 #ifndef GM_BASE_LINEDIFF_H
 #define GM_BASE_LINEDIFF_H

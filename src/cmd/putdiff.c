@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Showing a file, or its changes, with secrets masked. */
+/* Show a file, or the changes of a file, with secrets masked. */
 #include "cmd/putfile.h"
 
 #include "base/escape.h"
@@ -14,7 +14,7 @@
 struct shown {
 	struct strbuf out, line;
 	bool terminal;
-	bool colored;            /* a diff, without NUL bytes */
+	bool colored;            /* the text is a diff to be printed in colors */
 	bool octal;              /* escape harmful bytes as \\ooo, as in an fstab; else as \\xhh */
 	bool masked;             /* a secret was masked */
 };
@@ -32,7 +32,8 @@ static void print_colored(const char *text)
 	}
 }
 
-/** Free the text; if requested and complete, print it first.  @return whether it is complete. */
+/** Free the text, after printing it if `prints` is set and memory did not run out.
+    @return whether the text is complete. */
 static bool shown_end(struct shown *s, bool prints)
 {
 	bool complete = !s->out.failed && !s->line.failed;
@@ -71,7 +72,8 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 	}
 }
 
-/** Append the lines of a text.  @diff  They are those of linediff(), and begin with a mark. */
+/** Append the lines of a text.  @diff  The text is from linediff(): each line begins with a mark.
+    */
 static void show_lines(struct shown *s, const char *text, size_t len, bool diff)
 {
 	for (size_t at = 0; at < len;) {

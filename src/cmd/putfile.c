@@ -35,8 +35,8 @@ bool put_blocks(void *arg, const char *path)
 	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
 	size_t n = strlen(prefix);
 	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
-	/* If the root itself can block, every path can: test the path alone, since "/" is
-	   accessed anyway. */
+	/* If the root itself can block, mounts_block() is true for every path.  As the root is
+	   accessed anyway, mounts_type_blocks() then decides, which ignores the root. */
 	bool known = run->d && run->procfd == AT_FDCWD && below && run->d->root != MT_NONE
 	             && !mounts_block(run->d->mounts, run->d->root);
 	uint32_t node = known ? mounts_holding(run_paths(run), path[n] ? path + n : "/") : MT_NONE;
@@ -44,8 +44,9 @@ bool put_blocks(void *arg, const char *path)
 	                       : mounts_type_blocks(run->table, path);
 }
 
-/** Messages for each reason, when reading and when writing, with the option that helps; reports
-    have no options.  add_reason() expands them. */
+/** For each reason why a file cannot be read or written: the message about reading, the message
+    about writing, and the option that helps, which is not printed for put_report().  add_reason()
+    expands the messages. */
 static const struct {
 	const char *reading, *writing, *option;
 } reasons[] = {
@@ -89,8 +90,13 @@ static const struct {
 	                             "compare both"},
 };
 
-/** Append a text, replacing %s by the failed step, %e by its error, %l by a leftover file, and
-    %p, %i and %a by commands that list the hard links or permit writing. */
+/** Append a message of `reasons`, with these words replaced:
+     %s  the failed step
+     %e  the error of the failed step
+     %l  the name of the file with the new text, which was left
+     %p  a command that lists the hard links of the file
+     %i  a command that makes an immutable file writable
+     %a  a command that makes an append-only file writable */
 static void add_reason(struct strbuf *out, const char *text, const struct replace *file,
                        const char *path)
 {
@@ -127,7 +133,7 @@ void put_open_failed(const char *path, const struct replace *file)
 	struct strbuf line = {0}, object = {0};
 	add_reason(&line, file->error.error == ETIME ? "cannot be read: %e"
 	                  : text ? text : reasons[RP_ERROR].reading, file, path);
-	/* A symlink and its target, as ls -l prints them. */
+	/* Name a symlink with its target, as ls -l does. */
 	strbuf_puts(&object, path);
 	if (file->link && file->path)
 		strbuf_printf(&object, " -> %s", file->path);
@@ -278,7 +284,7 @@ static void report_done(const struct put *put)
 	strbuf_destroy(&text);
 }
 
-/** Report that systemd still uses the old version, if the file is its fstab. */
+/** If the file is /etc/fstab, report that systemd still uses the old version. */
 static void report_reload(const struct put *put)
 {
 	const int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;   /* do not contact a server */
@@ -314,7 +320,7 @@ static int ask(const struct put *put)
 	for (;;) {
 		char c;
 		ssize_t n = os_read(put->file.os, STDIN_FILENO, &c, 1);
-		/* At the end of input, no newline was typed. */
+		/* At the end of input, no newline was typed: print a newline. */
 		if (n <= 0)
 			text_say(stderr, "\n");
 		if (n <= 0 || c == '\n')
@@ -359,7 +365,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 {
 	const struct put_options *o = put->options;
 	const struct replace *file = &put->file;
-	/* With --force-file, being a symlink is itself a difference. */
+	/* With --force-file, a symlink differs from the file that replaces it, even if all lines are
+	   equal. */
 	bool same = !file->at_link && !file->missing && len == file->len
 	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};
@@ -422,7 +429,8 @@ int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 		bool opened = open_file(os, &request, &file) == 0;
 		bool failed = !opened || replace_may(&file, true) != 0
 		              || (bytes && replace_commit(&file, bytes, len, false, true) != 0);
-		/* Another run replaced the report in the meantime: this one is newer, so retry. */
+		/* Another run replaced the file after it was opened.  This report is newer: try
+		   again. */
 		again = opened && failed && file.error.why == RP_CHANGED && tries < TRIES;
 		if (opened && !again)
 			status = failed ? report_failure(&file, true) : PX_OK;

@@ -25,8 +25,8 @@ enum put_exit {
 struct put_options {
 	bool check, diff, write;   /* at most one of these */
 	bool yes;                  /* write without confirmation */
-	bool force;                /* ignore new boot risks and other hard links */
-	bool force_file;           /* replace a symlink by a file, not its target */
+	bool force;                /* write despite new boot risks, or other hard links of the file */
+	bool force_file;           /* replace a symlink itself by a file, instead of its target */
 	bool no_backup;
 	int color;                 /* for the diff: enum color_when */
 };
@@ -55,14 +55,14 @@ int put_check(const struct put_options *options);
 
 /** Whether access to a path can block.  The path has no symlinks, and is relative to this process's
     root.
-    @run  Live, after run_know(). */
+    @run  A struct run of live mounts, after run_know(). */
 bool put_blocks(void *run, const char *path);
 
-/** An open file. */
+/** A file that is checked and corrected. */
 struct put {
 	const struct put_options *options;
-	struct replace file;     /* as read */
-	bool rooted;             /* below a root other than "/" */
+	struct replace file;     /* the file as it was read */
+	bool rooted;             /* the file is below a root other than "/" */
 };
 
 /** Print why replace_open() did not open a file.  @path  The name as given. */
@@ -71,13 +71,15 @@ void put_open_failed(const char *path, const struct replace *file);
 /** Resolve the name and read the whole file, at most 64 MiB.
     @os  Counts the calls; must outlive the file.
     @options  Must outlive the file.
-    @name  at_link is set from the options; named is ignored if there is a root.
+    @name  The name.  name->at_link is set from the options; name->named is ignored if name->root is
+           a directory other than "/".
     @put [out]
     @return 0, or PX_NOT_CHECKED after a message.  Ownership: *put is freed by put_close(). */
 int put_open(struct os *os, const struct put_options *options, const struct replace_name *name,
              struct put **put);
 
-/** Whether standard output is the same file, which the shell may have truncated. */
+/** Whether standard output is the file to be replaced; the shell may then have truncated the
+    file. */
 bool put_is_stdout(const struct put *put);
 
 /** The result of checking the new text. */
@@ -100,7 +102,7 @@ struct put_verdict {
  * An unchanged text is not written.  Standard output is flushed; the caller closes it.
  *
  * @new, len  The whole text; any byte may be in it.
- * @verdict   NULL: not checked.
+ * @verdict   NULL: the new text was not checked.
  * @return    enum put_exit.
  */
 __attribute__((warn_unused_result))
