@@ -54,8 +54,8 @@ void print_stderr(struct strbuf *text)
 	size_t n = 1;
 	if (text->failed)
 		lose_output();
-	/* Do not write by stdio, which loses text if a non-blocking pipe is full.  Ignore errors: the
-	   exit status does not depend on the reader of standard error. */
+	/* Do not write by stdio, which loses text if a non-blocking pipe is full.  Ignore errors:
+	   the exit status does not depend on the reader of standard error. */
 	fflush(stderr);
 	if (piece.iov_len > 0)
 		(void)!os_write_all(&os, fileno(stderr), &pieces, &n);

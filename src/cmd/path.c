@@ -33,7 +33,7 @@ struct mounts_paths *run_paths(struct run *run)
 	};
 	for (uint32_t i = 0; i < run_count(run); ++i)
 		run->nomem |= is_seen(run, i) && mounts_paths_add(paths, run_name(run, i), i) != 0;
-	/* If memory ran out, the mount that holds a path may not have been added: follow no path. */
+	/* If memory ran out, the mount that holds a path may be missing here: follow no path. */
 	paths->sealed |= run->nomem;
 	run->pathed = true;
 	return paths;

@@ -41,7 +41,7 @@ static void clear_and_raise(int sig)
 /** Make a signal clear the line, unless it is ignored or has another handler. */
 static void catch_signal(int sig)
 {
-	/* SA_RESETHAND: when the handler raises the signal again, the default action is performed. */
+	/* SA_RESETHAND: when the handler raises the signal again, its default action follows. */
 	struct sigaction old, action = {.sa_handler = clear_and_raise,
 	                                .sa_flags = SA_RESETHAND | SA_NODEFER | SA_RESTART};
 	if (sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_DFL)

@@ -72,8 +72,7 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 	}
 }
 
-/** Append the lines of a text.  @diff  The text is from linediff(): each line begins with a mark.
-    */
+/** Append the lines of a text.  @diff  The text is from linediff(): lines begin with a mark. */
 static void show_lines(struct shown *s, const char *text, size_t len, bool diff)
 {
 	for (size_t at = 0; at < len;) {

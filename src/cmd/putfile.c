@@ -365,8 +365,8 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 {
 	const struct put_options *o = put->options;
 	const struct replace *file = &put->file;
-	/* With --force-file, a symlink differs from the file that replaces it, even if all lines are
-	   equal. */
+	/* With --force-file, a symlink differs from the file that replaces it, even if all lines
+	   are equal. */
 	bool same = !file->at_link && !file->missing && len == file->len
 	            && memcmp(new, file->text, len) == 0;
 	struct linediff_count count = {0};

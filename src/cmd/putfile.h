@@ -25,7 +25,7 @@ enum put_exit {
 struct put_options {
 	bool check, diff, write;   /* at most one of these */
 	bool yes;                  /* write without confirmation */
-	bool force;                /* write despite new boot risks, or other hard links of the file */
+	bool force;                /* write despite new boot risks, or other hard links */
 	bool force_file;           /* replace a symlink itself by a file, instead of its target */
 	bool no_backup;
 	int color;                 /* for the diff: enum color_when */

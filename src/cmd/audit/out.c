@@ -305,7 +305,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	}
 	free(shown);
 	/* For a clean system, nothing is printed when the audit runs from cron, without a terminal.
-	   Rules that lack facts about another host leave it uncertain whether its fstab is clean. */
+	   If rules lack facts about another host, its fstab may not be clean. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
 	    || (reported->foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);

@@ -61,7 +61,7 @@ const struct column *columns_have(const struct columns *columns, const char *nam
 /** State shared by all calls of column.cell in a run. */
 struct cells {
 	struct listing *list;
-	bool machine;             /* output for programs: MAJ:MIN without padding, STATE never blank */
+	bool machine;             /* output for programs: no padding of MAJ:MIN, no blank STATE */
 	bool terminal;            /* output for programs is printed on a terminal */
 	size_t arg;               /* column.arg of the requested cell */
 	const struct mt_node *node;   /* node of the requested row, or NULL */

@@ -186,8 +186,8 @@ int cmd_discover(int argc, char **argv)
 	int status = discover_options_read(&o, argc, argv);
 	if (status)
 		return status;
-	/* Of the locale, use only the characters and their widths: numbers must look the same in all
-	   locales. */
+	/* Of the locale, use only the characters and their widths: numbers must look the same in
+	   all locales. */
 	if (output_forms[o.form].flags & FF_TEXT)
 		setlocale(LC_CTYPE, "");
 	struct listing list;
@@ -220,8 +220,8 @@ int cmd_discover(int argc, char **argv)
 		run->progress = progress_begin();
 	run_start(run);
 
-	/* Start the prober before the table is read: a process that hangs in a probe keeps a copy of
-	   the memory used so far. */
+	/* Start the prober before the table is read: a process that hangs in a probe keeps a copy
+	   of the memory used so far. */
 	if (o.in.probe) {
 		run->prober = prober_new(&run->os, o.in.timeout);
 		if (!run->prober) {

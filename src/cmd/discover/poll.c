@@ -78,8 +78,8 @@ static int places_init(struct watch *w)
 	struct discover_opts opts;
 	discover_defaults(&opts);
 	opts.names = DN_KERNEL;
-	/* With --task, the table has the names of another process: let mounts_devmap() read the table
-	   of this process. */
+	/* With --task, the table has the names of another process: let mounts_devmap() read the
+	   table of this process. */
 	run->devs = mounts_devmap(&run->os, o->in.task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
 	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));

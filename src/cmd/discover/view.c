@@ -69,8 +69,8 @@ static uint32_t places_rows(struct place *at, const struct mtree *tree, struct v
 {
 	const uint32_t n = tree->count;
 	uint32_t depth = 0, beneath = 0;
-	uint32_t top = MT_NONE;   /* parent of the row; for rows below the level `deepest`, the parent
-	                             of the last row at this level */
+	uint32_t top = MT_NONE;   /* parent of the row; for rows below the level `deepest`, the
+	                             parent of the last row at this level */
 	for (uint32_t place = at[n].first; place != n;) {
 		struct place *p = &at[place];
 		if (depth <= deepest)

@@ -386,14 +386,14 @@ static int check_file(struct recovery *r)
 	bool follows = !opts->print && !opts->put.force_file;
 	char link[PATH_MAX];
 	int kind = follows ? recover_link(r->os, &request, link) : 0;
-	/* If FILE is itself the kernel's current table, a recorded table may differ from it: compare
-	   the lines. */
+	/* If FILE is itself the kernel's current table, a recorded table may differ from it:
+	   compare the lines. */
 	if (kind != 0 && !(kind > 0 && !*link && opts->tab_file))
 		return report_link(r, *link ? link : NULL, kind > 0);
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
 		return status;
-	/* FILE can be a file of /proc that recover_link() did not detect: a directory of the path can
-	   be a symlink into /proc. */
+	/* FILE can be a file of /proc that recover_link() did not detect: a directory of the path
+	   can be a symlink into /proc. */
 	const struct replace *file = &r->put->file;
 	bool named = opts->tab_file && !file->link;
 	if (file->of_kernel && !named && follows) {
