@@ -41,8 +41,8 @@ bool run_failed(const struct run *run)
 	       || (run->d && run->d->mounts->failed) || (run->devs && devmap_failed(run->devs));
 }
 
-/** Read the first line of a small file of /proc, which may not exist.  @return 0, or -1 (ENOMEM).
-    */
+/** Read the first line of a small file of /proc; a missing file is no error.
+    @return 0, or -1 (ENOMEM). */
 static int read_line(struct run *run, const char *path, char **line)
 {
 	size_t len;

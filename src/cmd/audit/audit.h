@@ -325,8 +325,7 @@ struct audit_work {
     @return the exit status of the program. */
 int audit_way_run(const struct audit_work *work);
 
-/** In a child: do the work, print its result in the form that audit_way_collect() reads, and exit.
-    */
+/** In a child: do the work, print its result as audit_way_collect() reads it, and exit. */
 _Noreturn void audit_way_child(const struct audit_work *work);
 
 /** Write way->metrics to the file of --output: for struct audit_work.

@@ -263,8 +263,7 @@ static int run_child(struct watch *w, const struct audit_work *work, double seco
 	return status;
 }
 
-/** Append the document of an audit that failed for the reason in way->why: for struct audit_work.
-    */
+/** Append the document of an audit that failed because of way->why: for struct audit_work. */
 static int report_failed(struct audit_opts *opts, struct strbuf *document)
 {
 	return audit_way_fail(&opts->way, opts->way.why, document);

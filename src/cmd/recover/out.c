@@ -65,8 +65,7 @@ static bool add_extra_options(struct strbuf *out, const char *list, const char *
 	return found;
 }
 
-/** Append the differences between the actual options, `value`, and the expected options, `should`.
-    */
+/** Append how the actual options, `value`, differ from the expected options, `should`. */
 static void add_options(struct strbuf *out, const char *value, const char *should)
 {
 	strbuf_puts(out, "options");
