@@ -32,8 +32,8 @@ struct opened {
 
 struct indexed {
 	struct os os;
-	bool fresh;               /* --fresh */
-	int64_t seconds, now;
+	bool fresh;               /* --fresh was given */
+	int64_t seconds, now;     /* argument of --fresh; start of the search, since 1970 */
 	struct flow *flow;
 	struct search_source source;
 	struct mount_table *table;
@@ -45,16 +45,17 @@ struct indexed {
 	size_t nopened, opened_room;
 	struct scan *scan;
 	const struct mount *mount;   /* the mount that the current index belongs to */
-	struct strbuf why;
+	struct strbuf why;        /* why a function of the source failed */
 	struct strbuf memory;     /* names of in-memory mounts that were not searched */
 	struct scan_counts counts;
-	int64_t oldest;           /* time at which the oldest index used was up to date */
-	bool used;
+	int64_t oldest;           /* when the oldest of the indexes used was up to date, in seconds
+	                             since 1970 */
+	bool used;                /* an index was used */
 };
 
 /* Finding an index */
 
-/** The mount of a start; NULL: not in the table. */
+/** Find the mount of the directory where a search starts; NULL: not in the table. */
 static const struct mount *mount_of(const struct indexed *indexed, const struct source_start *start)
 {
 	const struct mount_table *table = indexed->table;
@@ -96,9 +97,9 @@ static bool is_never_indexed(const struct mount *m)
 	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
 }
 
-/** Get the ID of a file system in indexes.
-    @return 0, or -1 after refusing: there is no ID, or another mounted file system has the same
-    UUID. */
+/** Get the ID that indexes use for the file system of a mount; "": its type is never indexed.
+    @return 0, or -1 with the reason in indexed->why: the file system has no ID, or another mounted
+    file system has the same UUID. */
 static int get_uuid(struct indexed *indexed, const struct source_start *start,
                     const struct mount *m, char uuid[INDEX_UUID])
 {
@@ -110,7 +111,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (is_never_indexed(m))
 		return 0;
 	int fd = os_openat(os, start->fd, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY);
-	/* The directory may not be readable. */
+	/* If the directory is not readable, open the root of the mount. */
 	if (fd < 0)
 		fd = indexed_open(os, m->point, m, true);
 	indexed_uuid(os, indexed->devs, fd, m, uuid);
@@ -118,7 +119,7 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (!*uuid)
 		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
 		              m->point, index_why(PLACE_NAMELESS));
-	/* Each in-memory file system has an ID of its own. */
+	/* Two in-memory file systems never have the same ID. */
 	bool unique = fstype_flags(m->fstype) & FST_PSEUDO;
 	for (size_t i = 0; i < indexed->table->count && *uuid && !unique; ++i) {
 		const struct mount *o = &indexed->table->mounts[i];
@@ -142,7 +143,8 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	return indexed->why.len ? fail(ENOENT) : 0;
 }
 
-/** Open the index with a name, unless it is already open.  @return NULL with errno. */
+/** Open the index in the directory `name`, unless the index is already open.
+    @return the index, or NULL with errno. */
 static struct index *open_index(struct indexed *indexed, const char *name)
 {
 	for (size_t i = 0; i < indexed->nopened; ++i) {
@@ -185,7 +187,8 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 		index_place_name(uuid, path->data, &name);
 		index = name.failed ? NULL : open_index(indexed, strbuf_str(&name));
 		error = name.failed ? ENOMEM : index ? 0 : errno;
-		/* Another directory may have the same hash. */
+		/* The name of an index contains a hash of its root, which may be the hash of
+		   another directory. */
 		if (index && strcmp(index_info(index)->root, path->data) != 0)
 			error = ENOENT;
 		path->data[len] = after;
@@ -208,7 +211,8 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 	return index;
 }
 
-/** Record why the search cannot be answered.  @return -1. */
+/** Record in indexed->why that the index of a mount is missing or has failed with `error`.
+    @return -1 with errno. */
 static int refuse(struct indexed *indexed, const struct mount *m, int error)
 {
 	struct strbuf *why = &indexed->why;
@@ -226,7 +230,8 @@ static int refuse(struct indexed *indexed, const struct mount *m, int error)
 	return fail(error);
 }
 
-/** Record a mount that is not searched. */
+/** Report a mount below a root that is not searched.  Of pseudo file systems, only record the names
+    of in-memory mounts, for indexed_report_memory(). */
 static void note_mount(struct indexed *indexed, const struct mount *m, const char *name)
 {
 	if (m && fstype_flags(m->fstype) & FST_PSEUDO) {
@@ -248,7 +253,7 @@ static void note_mount(struct indexed *indexed, const struct mount *m, const cha
 	strbuf_destroy(&command);
 }
 
-/* The source */
+/* The functions of struct search_source */
 
 static int begin(void *arg, struct source_start *start)
 {
@@ -332,7 +337,7 @@ static bool attributes(void *arg, const struct source_object *object, unsigned m
                        struct k_statx *st)
 {
 	struct indexed *indexed = arg;
-	/* If the index is damaged, use stat. */
+	/* If the index is damaged, return false: the search then calls statx. */
 	return scan_attributes(indexed->scan, object, mask, st) > 0;
 }
 
@@ -355,7 +360,7 @@ static void end(void *arg)
 	indexed->scan = NULL;
 }
 
-/* The commands' side */
+/* The functions for commands */
 
 int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
                 const struct roots *roots, struct indexed **now)
@@ -433,7 +438,7 @@ const struct search_source *indexed_source(struct indexed *indexed, struct flow 
 	return &indexed->source;
 }
 
-/** The age of the answer, in seconds. */
+/** Get the age of the oldest index used, in seconds; 0: none was used. */
 static int64_t age_of(const struct indexed *indexed)
 {
 	int64_t age = indexed->used ? indexed->now - indexed->oldest : 0;

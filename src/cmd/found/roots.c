@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_MAX = 1 << 30 };   /* maximum size of the file */
+enum { FILE_MAX = 1 << 30 };   /* maximum size of the file with the roots, in bytes */
 
 void roots_destroy(struct roots *roots)
 {
@@ -34,7 +34,7 @@ static int make_room(struct roots *roots, size_t n)
 	return roots->names ? 0 : CX_ERROR;
 }
 
-/** Read the roots from a file. */
+/** Read the roots from a file.  @return 0, or an exit status after a message. */
 static int read_file(struct roots *roots, struct os *os, const char *file)
 {
 	size_t len = 0, n = 0;
@@ -106,7 +106,8 @@ int roots_once(struct roots *roots, struct os *os)
 		const size_t before = seen.count;
 		uint32_t number;
 		rc = intern_put(&seen, key, strlen(key), &number);
-		/* A missing root is reported each time. */
+		/* Keep a missing root each time: the search reports every argument that is
+		   missing. */
 		if (seen.count > before || (here && key != id))
 			roots->names[n++] = roots->names[i];
 	}
@@ -126,8 +127,8 @@ int roots_parse_chirp_auth(void *to, const struct option_row *row, const char *t
 }
 
 /* The output flow blocks signals in this thread.  A child started between a Ctrl-C and the end of
-   getmnt would miss the signal.  So deliver pending signals first, and unblock signals while
-   starting the child. */
+   getmnt would miss the signal.  So before the child starts, pending signals are delivered, and
+   signals are unblocked until it has started. */
 
 static void hold_signals(const struct reach *reach, bool hold)
 {

@@ -16,7 +16,7 @@
 struct roots {
 	const char **names;
 	size_t n;
-	char *text;                  /* the file; or NULL */
+	char *text;                  /* text of the file that contains the names; or NULL */
 	bool errors;                 /* a name was empty, which was reported */
 };
 
@@ -30,8 +30,8 @@ void roots_destroy(struct roots *roots);
 int roots_choose(struct roots *roots, struct os *os, const char *const words[], size_t n,
                  const char *title, const char *file);
 
-/** Remove roots that are the same object as an earlier root; on other hosts, roots with the same
-    name.
+/** Remove each root that is the same object as an earlier root; of the roots on other hosts, each
+    root with the same name as an earlier root.
     @return 0, or -1.  Errors: ENOMEM. */
 int roots_once(struct roots *roots, struct os *os);
 
@@ -52,12 +52,12 @@ struct reach {
 	{"timeout", 0, "SECONDS", "give a host up that is silent so long (60)", \
 	 OPT_IS_NUMBER(type, field.transport.timeout, 86400)}
 
-/** The value of a struct reach before the options are read. */
+/** The initial value of a struct reach, before the options are read. */
 #define REACH_DEFAULT {.transport = {.connect = roots_connect, .timeout = 60}}
 
 int roots_parse_chirp_auth(void *to, const struct option_row *row, const char *text);
 
-/** Let a search reach other hosts.  @reach, flow  Must outlive the search. */
+/** Set how a search reaches other hosts.  @reach, flow  Must outlive the search. */
 void roots_reach(struct reach *reach, struct search_options *options, struct flow *const *flow);
 
 /** Connect to another host by --rsh or ssh: a function for struct search_transport. */

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/** The origin of an error, by SEARCH_ERR_*. */
+/** The operation that failed, as a word and as a text: indexed by SEARCH_ERR_*. */
 static const struct {
 	const char *word, *text;
 } error_sources[] = {
@@ -40,7 +40,7 @@ void searched_error(const struct searchent *e, const char *why, bool find, struc
 			strbuf_puts(text, " (--timeout)");
 		return;
 	}
-	/* From an index. */
+	/* For an error of an index, whysearch() has returned the reason. */
 	if (why) {
 		strbuf_printf(text, "not searched: %s", why);
 		return;

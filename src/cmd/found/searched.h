@@ -13,15 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The operation that failed, as a word: "open", "read", "stat" ... */
+/** Get the operation that failed, as a word: "open", "read", "stat" ... */
 const char *searched_error_word(const struct searchent *e);
 
 /** Append the text of an error.
-    @why  whysearch()
-    @find  Brief, as in find(1); else with the operation, and a hint for `getmnt search`. */
+    @why  The result of whysearch().
+    @find  Write a brief text as find(1) does; else name the operation, and add a hint for users of
+           getmnt search. */
 void searched_error(const struct searchent *e, const char *why, bool find, struct strbuf *text);
 
-/** Report the last entry of a search, an error.  @flow  Held during the message. */
+/** Report an error that readsearch() has returned.  @e  The error.
+    @flow  The output of the search, which stops during the message. */
 void searched_report(const SEARCH *search, const struct searchent *e, bool find,
                      struct flow *flow);
 
