@@ -10,15 +10,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SGR_MAX = 64 };        /* bytes of a value */
+enum { SGR_MAX = 64 };        /* maximum bytes of a color, such as "01;34" */
 
-/** Kinds of files, named like the two letters of LS_COLORS. */
+/** Kinds of files, named after the two letters that LS_COLORS has for each kind. */
 enum kind {
 	CK_FI, CK_DI, CK_LN, CK_PI, CK_SO, CK_BD, CK_CD, CK_EX, CK_SU, CK_SG, CK_ST, CK_OW, CK_TW,
 	CK_MH, CK_COUNT,
 };
 
-/* The values are those of ls(1) without LS_COLORS. */
+/* `value` is the color that ls(1) uses without LS_COLORS. */
 static const struct {
 	char letters[3];
 	bool mode;                /* depends on the mode or the number of links */
@@ -104,7 +104,7 @@ bool colors_need_mode(const struct colors *colors)
 	return false;
 }
 
-/** The color of a name by its suffix; the last matching rule wins. */
+/** Get the color of a name by its suffix; "": none.  The last matching rule wins. */
 static const char *ending_of(const struct colors *colors, const char *name)
 {
 	size_t len = strlen(name);
@@ -160,7 +160,7 @@ static const char *color_of(const struct colors *colors, const char *name, unsig
 	}
 }
 
-/** Append colored text. */
+/** Append a text in a color, escaped for a terminal.  @color  "": none. */
 static void put_colored(struct strbuf *out, const char *color, const char *text)
 {
 	if (*color)

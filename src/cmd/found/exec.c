@@ -91,7 +91,8 @@ void pack_reset(struct pack *pack)
 	pack->n = pack->used = 0;
 }
 
-/** Run a command.  @return 0: it was executed; else the error number of execve(2). */
+/** Run a command.  @good [out]  The command was executed, and its status is 0.
+    @return 0: the command was executed; else the error number of execve(2). */
 static int run(const struct exec *exec, char *const *argv, bool *good)
 {
 	struct os_command command = exec->command;
@@ -126,7 +127,8 @@ bool exec_run(const struct exec *exec, char *const *argv)
 	return good;
 }
 
-/** Run a command with some arguments of a pack. */
+/** Run a command with the arguments `from` to `to` - 1 of a pack.  If the kernel refuses that many,
+    run the command with each half of these arguments, and limit later packs to this size. */
 static void run_part(const struct exec *exec, struct pack *pack, const char *const words[],
                      size_t n, size_t before, size_t from, size_t to)
 {

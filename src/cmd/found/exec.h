@@ -15,10 +15,11 @@
 struct pack {
 	struct strbuf text;       /* the arguments, each with its NUL */
 	size_t n;                 /* number of arguments */
-	size_t used, room;        /* bytes as counted by execve(2): text and pointers */
+	size_t used, room;        /* bytes in use, and their maximum, as counted by execve(2): text
+	                             and pointers */
 };
 
-/** The bytes of an argument that count towards the limit of execve(2). */
+/** Get the number of bytes with which an argument counts towards the limit of execve(2). */
 size_t pack_cost(const char *arg);
 
 enum pack_added {
@@ -27,8 +28,8 @@ enum pack_added {
 	PACK_NOMEM,
 };
 
-/** Add an argument.  The first always fits.  Unless PACK_ADDED is returned, the pack does not
-    change.
+/** Add an argument.  The first argument of a pack always fits.  Unless PACK_ADDED is returned, the
+    pack does not change.
     @arg  NULL, as strbuf_text() returns after a failure: PACK_NOMEM. */
 __attribute__((warn_unused_result))
 enum pack_added pack_add(struct pack *pack, const char *arg);
@@ -47,12 +48,15 @@ void pack_reset(struct pack *pack);
 void exec_put_local(struct strbuf *out, const char *name, size_t n);
 
 /** Find an entry of PATH that is not absolute, and so may lead into a searched directory.
-    @return the directory, "" for an empty one; NULL: all are absolute. */
+    @path  The value of PATH.
+    @len [out]  The length of the entry.
+    @return the entry, which may be empty; NULL: all entries are absolute. */
 const char *exec_unsafe(const char *path, size_t *len);
 
 /** Check that PATH finds no command in the directory of an object.
-    @option  The option that runs commands there.  @return 0, or -1 (EINVAL) after appending a
-    sentence. */
+    @option  The option that runs commands in this directory.
+    @why  The problem is appended, as a sentence.
+    @return 0, or -1 (EINVAL). */
 int exec_check_path(const char *option, struct strbuf *why);
 
 /** How to run commands.  The caller prints pending output before. */
@@ -60,16 +64,17 @@ struct exec {
 	struct os *os;
 	struct os_command command;   /* everything except argv */
 	void *arg;
-	/* A command failed.  @error  errno if it could not be executed; else 0.
-	   @text  The signal that ended it; NULL: it returned a status other than 0. */
+	/* A command failed.  @error  errno if the command could not be executed; else 0.
+	   @text  The signal that ended the command; NULL: its status is not 0. */
 	void (*failed)(void *arg, const char *command, int error, const char *text);
 };
 
-/** Run a command and wait for it.  @return whether its status is 0; else failed() was called. */
+/** Run a command and wait for its end.  @return whether its status is 0; else failed() was
+    called. */
 bool exec_run(const struct exec *exec, char *const *argv);
 
 /** Run a command with the arguments of a pack, which becomes empty.  If the kernel refuses that
-    many, run the command several times.  Words as in pack_command(). */
+    many arguments, run the command several times.  @words, n, before  As in pack_command(). */
 void exec_batch(const struct exec *exec, struct pack *pack, const char *const words[], size_t n,
                 size_t before);
 

@@ -52,8 +52,8 @@ struct flow {
 	sigset_t held;            /* signals blocked before flow_hold() */
 	bool quit;
 	struct strbuf texts[FLOW_TEXTS];
-	unsigned n;               /* texts in use */
-	size_t size;
+	unsigned n;               /* number of texts in use */
+	size_t size;              /* bytes of these texts */
 	int error;                /* errno of a failed write; 0: none */
 	bool progress;
 	double next_line;
@@ -105,7 +105,8 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	/* If stdout was closed from the start, continue the search, for its errors. */
+	/* If stdout was closed from the start (EBADF), continue the search, since its errors are
+	   still reported. */
 	if (flow->error && flow->error != EBADF)
 		cancelsearch(flow->search);
 }
@@ -120,7 +121,7 @@ static void flow_print(struct flow *flow)
 		pieces[i] = (struct iovec){flow->texts[i].data, flow->texts[i].len};
 	int error = flow->error;
 	flow_write(flow, pieces, flow->n);
-	/* Without text, nothing was lost. */
+	/* If all texts are empty, nothing was lost: ignore the error of this write. */
 	flow->error = flow->size > 0 ? flow->error : error;
 	for (unsigned i = 0; i < flow->n; ++i)
 		strbuf_reset(&flow->texts[i]);
@@ -172,7 +173,8 @@ void flow_hold(struct flow *flow)
 {
 	pthread_mutex_lock(&flow->lock);
 	progress_end();
-	/* A write to standard error can block, and a started process must not miss a signal. */
+	/* Deliver signals until flow_release(): a write to standard error can block, and a started
+	   process must not miss a signal. */
 	pthread_sigmask(SIG_SETMASK, &flow->mask, &flow->held);
 }
 
@@ -193,7 +195,7 @@ void flow_add(struct flow *flow, struct strbuf *text)
 	struct strbuf *to = &flow->texts[flow->n - 1], was = *to;
 	if (small) {
 		if (!strbuf_try(to, strbuf_str(text), len)) {
-			/* Without memory, print immediately. */
+			/* If memory ran out, print the text immediately. */
 			flow_print(flow);
 			flow_write(flow, &(struct iovec){text->data, len}, 1);
 			len = 0;

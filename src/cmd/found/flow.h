@@ -12,10 +12,11 @@
 
 struct flow;
 
-/** @os  The capabilities; copied.
-    @progress  Show progress (progress_open()).
-    @search  Ended once a write to stdout has failed, unless stdout was closed from the start;
-             nothing more is written.
+/** Create the output of a search.
+    @os  The capabilities; copied.
+    @progress  Show the progress line: the result of progress_open().
+    @search  The search, which ends once a write to stdout has failed, unless stdout was closed from
+             the start.  After a failure, nothing more is written.
     @return the flow, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, SEARCH *search);
 
@@ -33,7 +34,7 @@ void flow_progress(struct flow *flow, const char *head, const char *where);
 void flow_turn(struct flow *flow);
 
 /** Stop output until flow_release(), to print a message to standard error or to start a process.
-    Signals are delivered in between, pending ones immediately. */
+    Until then signals are delivered; pending signals immediately. */
 void flow_hold(struct flow *flow);
 void flow_release(struct flow *flow);
 

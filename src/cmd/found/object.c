@@ -40,7 +40,7 @@ void object_json(struct json *json, const struct column_info *const columns[], s
 	for (size_t i = 0; i < n; ++i) {
 		const struct search_column *column = (const void *)columns[i];
 		const char *text = object_cell(column, o);
-		/* An empty list is a known value. */
+		/* If the value is unknown, write null; an empty list is a known value. */
 		bool known = search_is_known(column, o);
 		column_json(json, column->info.name,
 		            known ? column->info.type : (unsigned)CT_STRING, text);
@@ -92,10 +92,10 @@ static bool number(struct strbuf *text, uint64_t value)
 	return true;
 }
 
-/** Seconds since 1970, with nanoseconds. */
+/** Append a time: seconds since 1970, with nanoseconds. */
 static bool time_of(struct strbuf *text, struct k_statx_time t)
 {
-	/* Nanoseconds count upwards even before 1970. */
+	/* Nanoseconds count upwards from t.sec, even before 1970. */
 	bool before = t.sec < 0 && t.nsec > 0;
 	int64_t sec = before ? -(t.sec + 1) : t.sec;
 	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,
@@ -158,7 +158,7 @@ static bool cell_acl(const struct object *o, struct strbuf *text)
 	return text->len > 0;
 }
 
-/** Define the cell of an attribute. */
+/** Define the function of a cell that shows an attribute.  @put  Appends the attribute. */
 #define STATX_CELL(field, put) \
 	static bool cell_##field(const struct object *o, struct strbuf *text) \
 	{ \

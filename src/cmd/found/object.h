@@ -15,15 +15,15 @@
 
 /** What a column requires of a search. */
 enum search_need {
-	SN_METADATA = 1 << 0,
-	SN_TYPE = 1 << 1,
-	SN_LINK = 1 << 2,
-	SN_MOUNT = 1 << 3,        /* with SN_METADATA */
+	SN_METADATA = 1 << 0,     /* attributes, from statx(2) */
+	SN_TYPE = 1 << 1,         /* the type of each object */
+	SN_LINK = 1 << 2,         /* the targets of symlinks */
+	SN_MOUNT = 1 << 3,        /* the mount ID; requires SN_METADATA */
 	SN_OWNERS = 1 << 4,       /* names of users and groups, which are cached */
-	SN_XATTRS = 1 << 5,       /* with SN_METADATA */
+	SN_XATTRS = 1 << 5,       /* names of extended attributes; requires SN_METADATA */
 };
 
-/** State for making cells. */
+/** State shared by the functions of all cells. */
 struct object_cells {
 	struct owners users, groups;
 	struct strbuf text;          /* text of the last cell */
@@ -34,10 +34,11 @@ void object_cells_destroy(struct object_cells *cells);
 
 /** The input of a cell. */
 struct object {
-	struct object_cells *cells;  /* NULL: usable in any thread */
-	const char *dir;             /* directory as printed; in a line, all but the name */
+	struct object_cells *cells;  /* NULL: only columns that any thread can show */
+	const char *dir;             /* the path up to the name, as printed; "": `path` has it
+	                                all */
 	size_t dir_len;
-	const char *path;            /* the rest of the path */
+	const char *path;            /* the rest of the path: the name, or the whole path */
 	unsigned char type;          /* DT_* */
 	const struct k_statx *st;    /* NULL: not requested */
 	const char *target;          /* target of a symlink; NULL: not requested, or not a
@@ -49,7 +50,7 @@ struct object {
 struct search_column {
 	struct column_info info;
 	unsigned char needs;         /* enum search_need */
-	/* Append the text of an object.  @return whether the object has this value. */
+	/* Append the value of the column for an object.  @return whether the object has a value. */
 	bool (*cell)(const struct object *o, struct strbuf *text);
 	unsigned mask;               /* K_STATX_*: the attributes that the cell needs */
 	bool pair;                   /* two numbers, like 8:1 */
@@ -69,10 +70,10 @@ void object_json(struct json *json, const struct column_info *const columns[], s
 /** Append the name of an owner, or the number if there is no name.  @return true. */
 bool object_owner(struct owners *owners, uint32_t id, struct strbuf *text);
 
-/** Whether the data that a column needs is known. */
+/** Whether the data of an object that a column needs is known. */
 bool search_is_known(const struct search_column *column, const struct object *o);
 
-/** The last component of the path. */
+/** Get the last component of the path of an object. */
 const char *search_name_of(const struct object *o);
 
 /** Whether the object is a device file.  Requires o->st. */

@@ -12,13 +12,13 @@
 #include "base/strbuf.h"
 #include "os/os.h"
 
-/** Names from one of these files, which is read when the first name is needed. */
+/** The names in /etc/passwd or /etc/group, which is read when the first name is needed. */
 struct owners {
 	const char *path;
 	struct os *os;
 	bool read;
-	char *text;               /* the file, with NUL after each name */
-	struct map64 names;       /* number -> offset of its name */
+	char *text;               /* the text of the file, with NUL after each name */
+	struct map64 names;       /* ID -> offset of its name in text */
 };
 
 /** Initialize without reading the file. */
@@ -26,10 +26,10 @@ void owners_init(struct owners *owners, struct os *os, const char *path);
 
 void owners_destroy(struct owners *owners);
 
-/** The name of a user or group, from the first line with its number; or NULL. */
+/** Get the name of a user or group, from the first line of the file with this ID; or NULL. */
 const char *owners_name(struct owners *owners, uint32_t id);
 
-/** The letter of a type, DT_*, which is also the S_IF* of a mode >> 12; 0: none. */
+/** Get the letter of a file type, such as 'd'; 0: none.  @type  DT_*, or a mode >> 12. */
 char type_letter(unsigned type);
 
 /** Append a mode as ls -l shows it: "drwxr-xr-x". */
