@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The length of a placeholder at the start of a text; 0: none. */
+/** Get the length of the placeholder at the start of a text; 0: none. */
 static size_t placeholder(const char *text)
 {
 	static const char *const all[] = {"{}", "{/}", "{//}", "{.}", "{/.}"};
@@ -22,7 +22,7 @@ static size_t placeholder(const char *text)
 	return 0;
 }
 
-/** The first placeholder in a word, or NULL. */
+/** Find the first placeholder in a word; or NULL. */
 static const char *find_placeholder(const char *word)
 {
 	while ((word = strchr(word, '{')) && !placeholder(word))
@@ -49,7 +49,7 @@ static void action_replace(struct strbuf *out, const char *word, const char *pat
 		const char *end = parent ? (slash == path ? path + 1 : slash)
 		                  : cut ? stem : path + (base ? len : strlen(path));
 		strbuf_add(out, word, (size_t)(at - word));
-		/* It must not look like an option of the command. */
+		/* The name must not look like an option of the command. */
 		if (*text == '-' && at == word)
 			strbuf_puts(out, "./");
 		strbuf_add(out, text, parent && !slash ? 1 : (size_t)(end - text));
@@ -57,7 +57,8 @@ static void action_replace(struct strbuf *out, const char *word, const char *pat
 	strbuf_puts(out, word);
 }
 
-/** Check the command of a batch, and find the position of its arguments. */
+/** Check the command of --exec-batch, and set action->before, the position of its arguments.
+    @return 0, or an exit status after a message. */
 static int check_batch(struct action *action)
 {
 	bool found = false;
@@ -82,7 +83,8 @@ const char *action_example(const struct action *action)
 	                       : "getmnt search '*.log' /tmp --exec ls -l";
 }
 
-/** Check that the command cannot be found in the directory of an object. */
+/** Check that PATH does not find the command in the directory of an object.
+    @return 0, or an exit status after a message. */
 static int check_local(const struct action *action)
 {
 	struct strbuf why = {0};
@@ -161,10 +163,10 @@ void action_begin(struct action *action, struct os *os, SEARCH *search)
 	action->pack.room = !action->batch ? SIZE_MAX : room > fixed ? room - fixed : 0;
 }
 
-/** Run the command of a batch. */
+/** Run the command of --exec-batch with the paths of the pack. */
 static void run_batch(struct action *action)
 {
-	/* Do not pass the {} itself. */
+	/* Leave out the word {}, which stands for the paths. */
 	size_t n = action->n, before = action->before;
 	const char **words = malloc((n + 1) * sizeof(*words));
 	if (!words) {
@@ -180,7 +182,8 @@ static void run_batch(struct action *action)
 	free(words);
 }
 
-/** Add the arguments of a command for a path.  @return false: ENOMEM. */
+/** Add the words of the command to the pack, with placeholders replaced for a path; without a
+    placeholder, also add the path.  @return false: ENOMEM. */
 static bool put_words(struct action *action, const char *path)
 {
 	struct strbuf arg = {0};
@@ -198,7 +201,7 @@ static bool put_words(struct action *action, const char *path)
 	return good;
 }
 
-/** Run a command for a path.  @return false: ENOMEM. */
+/** Run the command for a path.  @return false: ENOMEM. */
 static bool run_one(struct action *action, const char *path)
 {
 	struct pack *pack = &action->pack;
@@ -212,7 +215,8 @@ static bool run_one(struct action *action, const char *path)
 	return good;
 }
 
-/** Add a path to the arguments of a batch.  @return false: ENOMEM. */
+/** Add a path to the arguments of --exec-batch; run the command first if the path does not fit.
+    @return false: ENOMEM. */
 static bool put_in_batch(struct action *action, const char *path)
 {
 	struct strbuf arg = {0};
@@ -226,7 +230,8 @@ static bool put_in_batch(struct action *action, const char *path)
 	return added == PACK_ADDED;
 }
 
-/** Run a command in the directory of the last found object.
+/** Run the command in the directory of the object that was found last.
+    @path  The object, for messages.
     @return false: ENOMEM. */
 static bool run_local(struct action *action, const char *path)
 {

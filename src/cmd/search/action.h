@@ -2,8 +2,8 @@
 /**
  * --exec, --exec-dir and --exec-batch: a command that is run for the objects found.
  *
- * --exec-dir runs it in the directory that was read, by its descriptor.  So moving or replacing the
- * directory does not redirect the command.
+ * --exec-dir runs the command in the directory that was read, by its descriptor.  So moving or
+ * replacing the directory does not redirect the command.
  */
 #ifndef GM_CMD_SEARCH_ACTION_H
 #define GM_CMD_SEARCH_ACTION_H
@@ -20,9 +20,9 @@ struct action {
 	const char *option;       /* "--exec", "--exec-dir" ...; NULL: none */
 	const char *const *words;
 	size_t n;
-	bool batch;
-	bool local;               /* run in the directory of the object */
-	size_t before;            /* for a batch: number of words before {} */
+	bool batch;               /* --exec-batch */
+	bool local;               /* --exec-dir: run in the directory of the object */
+	size_t before;            /* --exec-batch: number of words before the paths */
 	struct exec exec;
 	struct flow *flow;
 	SEARCH *search;
@@ -35,10 +35,10 @@ struct action {
     up to ";" or the end.  @argc, argv [in,out]  @return 0, or an exit status after a message. */
 int action_parse(struct action *action, int *argc, char **argv);
 
-/** An example of a command line, for messages. */
+/** Get an example of a command line with the option, for messages. */
 const char *action_example(const struct action *action);
 
-/** Prepare to run the command.  @os  Before its limits are changed. */
+/** Prepare to run the command.  @os  Its limit of descriptors has not been changed yet. */
 void action_begin(struct action *action, struct os *os, SEARCH *search);
 
 /** Run the command for the path that the search returned last, or add the path to its arguments.

@@ -19,7 +19,8 @@
 
 enum { PATHS_MOST = 3 };          /* number of paths in a suggested command line */
 
-/** Whether an argument is a word of find's language; single letters are options here. */
+/** Whether an argument is a word of find's language.  A dash and a single letter are an option of
+    search. */
 static bool is_find(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && arg[1] != '-' && arg[2] && query_knows(arg + 1);
@@ -42,7 +43,7 @@ static void put_words(struct strbuf *out, char **words, int n)
 	command_more(out, (const char *const *)words, n > 0 ? (size_t)n : 0);
 }
 
-/** Whether the next word is the argument of an option: --where X, -e X. */
+/** Whether `arg` is an option that takes the next word as its argument: --where X, -e X. */
 static bool takes_next(const struct option_table *table, const char *arg)
 {
 	const char *value;
@@ -62,7 +63,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		word += 1 + takes_next(table, argv[word]);
 	if (word >= argc || !is_find(argv[word]))
 		return 0;
-	/* Here the pattern comes first; in find, the paths. */
+	/* In find, paths come first: a first argument with wildcards is a pattern of search. */
 	bool pattern = word > 1 && *argv[1] != '-' && strpbrk(argv[1], "*?[");
 	if (pattern && is_option(table, argv[word] + 1))
 		return usage_error("search", "unknown option \"%s\"; type: -%s", argv[word],
@@ -88,18 +89,19 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 	return status;
 }
 
-/** Append "getmnt search" and the options. */
+/** Append "getmnt search" and the options of the command line. */
 static void put_command(struct strbuf *out, const struct advice *advice)
 {
 	command_words(out, "getmnt", "search", NULL);
 	command_more(out, (const char *const *)advice->options, advice->noptions);
 }
 
-/** Append " PATH" for each path, or "" if there is only the current directory. */
+/** Append " PATH" for each of the first PATHS_MOST paths; nothing if the current directory is
+    searched. */
 static void put_paths(struct strbuf *out, const struct advice *advice)
 {
 	for (size_t i = 0; i < advice->npaths && i < PATHS_MOST; ++i) {
-		/* A second "--" would be an operand. */
+		/* Write "./-NAME": a second "--" before the path would be an operand. */
 		struct strbuf path = {0};
 		strbuf_printf(&path, "%s%s", *advice->paths[i] == '-' ? "./" : "",
 		              advice->paths[i]);
@@ -109,7 +111,7 @@ static void put_paths(struct strbuf *out, const struct advice *advice)
 	strbuf_puts(out, advice->npaths > PATHS_MOST ? " ..." : "");
 }
 
-/** Open a name, unless it is on a mount that can block: for path_open_below(). */
+/** Open a name, unless the object is on a mount that can block: for path_open_below(). */
 static int open_local(void *os, int dirfd, const char *name)
 {
 	return os_open_entry(os, dirfd, name, O_PATH, ENTRY_LOCAL);
@@ -137,11 +139,12 @@ static bool exists(const char *path, int flags)
 struct cleaned {
 	struct strbuf text;          /* "" : nothing remains */
 	const char *why;             /* why the pattern cannot match */
-	size_t up;                   /* number of directories that it leads up from PATH */
+	size_t up;                   /* number of ".." components by which the pattern leaves
+	                                PATH */
 	bool is_dir;                 /* the pattern ended in a slash */
 };
 
-/** Remove "", "." and ".." from a pattern without alternatives. */
+/** Remove the components "", "." and ".." from a pattern without alternatives. */
 static void clean(struct cleaned *cleaned, const char *pattern)
 {
 	struct strbuf *text = &cleaned->text;
@@ -172,7 +175,7 @@ static void clean(struct cleaned *cleaned, const char *pattern)
 	cleaned->is_dir = *at == '\0' && text->len > 0;
 }
 
-/** Append a suggestion instead of a pattern that can never match. */
+/** Append the command line to type instead of one whose pattern can never match. */
 static void put_instead(struct strbuf *out, const struct advice *advice, const char *pattern,
                         const struct cleaned *cleaned)
 {
@@ -239,8 +242,8 @@ static bool is_regex(const char *pattern)
 	return false;
 }
 
-/** Append a pattern that matches the same names as a regular expression.
-    @return whether there is one. */
+/** Append a pattern that matches the names that a regular expression matches.
+    @return whether there is such a pattern. */
 static bool put_as_pattern(struct strbuf *out, const char *regex)
 {
 	bool start = *regex == '^', end = false;
@@ -275,7 +278,7 @@ static bool put_as_pattern(struct strbuf *out, const char *regex)
 	return !out->failed;
 }
 
-/** If the pattern is a regular expression, print a note.  @return whether it is. */
+/** If the pattern is a regular expression, print a note.  @return whether a note was printed. */
 static bool note_regex(const struct advice *advice)
 {
 	const char *regex = advice->operand;
@@ -300,7 +303,8 @@ static bool note_regex(const struct advice *advice)
 	return true;
 }
 
-/** If the pattern is an absolute path, print a note.  @return whether it is. */
+/** If the pattern is the absolute path of an existing file, or begins with a PATH, print a note.
+    @return whether a note was printed. */
 static bool note_path(const struct advice *advice)
 {
 	const char *pattern = advice->operand, *below = NULL;

@@ -13,23 +13,27 @@
 
 /** The arguments of a search. */
 struct advice {
-	char **options;              /* with their arguments, to be repeated */
+	char **options;              /* options of the command line with their arguments, which are
+	                                copied into suggested commands */
 	size_t noptions;
-	const char *operand;         /* the pattern, if it is the first operand; else NULL */
-	const char *const *paths;    /* the other operands */
+	const char *operand;         /* the pattern, if the first operand is the pattern; else
+	                                NULL */
+	const char *const *paths;    /* the operands that are paths */
 	size_t npaths;
-	bool here;                   /* no PATH: search the current directory */
+	bool here;                   /* no PATH was given: the current directory is searched */
 };
 
-/** Refuse arguments in find's language.  @table  The options of search.
+/** Refuse arguments in find's language, and print the command line of getmnt find.
+    @table  The options of search.
     @return 0, or an exit status after a message. */
 int advice_find(const struct option_table *table, int argc, char **argv);
 
-/** Refuse a pattern that can never match.  @title  The option that gave it, for messages.
+/** Refuse a pattern that can never match.  @title  The option with the pattern, for messages.
     @return an exit status, after a message. */
 int advice_never(const struct advice *advice, const char *title, const char *pattern);
 
-/** If nothing was found: print a note if the pattern looks like something else. */
+/** After a search that found nothing, print a note if the pattern looks like a regular expression
+    or an absolute path. */
 void advice_nothing(const struct advice *advice);
 
 #endif

@@ -24,7 +24,8 @@ int patterns_add(struct pattern_list *list, const char *pattern)
 	return 0;
 }
 
-/** Report an error in a pattern.  @return an exit status. */
+/** Report why a pattern is invalid.  @title  The option with the pattern.
+    @return an exit status. */
 static int report(const char *title, const char *pattern, const struct pattern_error *error)
 {
 	size_t shown = utf8_cut(pattern, 60);
@@ -32,7 +33,9 @@ static int report(const char *title, const char *pattern, const struct pattern_e
 	                   pattern, pattern[shown] ? "..." : "", error->at, error->why);
 }
 
-/** Check patterns, and join them into one with alternatives. */
+/** Check patterns, and join them into one pattern with alternatives.
+    @everything [out]  Set if a pattern matches every object.
+    @return 0, or an exit status after a message. */
 static int join(const struct pattern_list *list, const char *title, int flags,
                 const struct advice *advice, struct strbuf *out, bool *everything)
 {
@@ -67,7 +70,7 @@ int patterns_join(struct patterns *patterns, const char *title, int flags,
 
 int patterns_refuse(int error)
 {
-	if (error == E2BIG)   /* each is valid by itself */
+	if (error == E2BIG)   /* each pattern alone is valid */
 		return usage_error("search", "too many patterns; what they match may have 65,536 "
 		                   "bytes, what they exclude as many, and all 32,768 components");
 	message("search", "%s", strerror(error));

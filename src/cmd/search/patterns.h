@@ -27,7 +27,7 @@ struct patterns {
 /** Add a pattern.  @return 0, or an exit status after a message. */
 int patterns_add(struct pattern_list *list, const char *pattern);
 
-/** Check and join the patterns.  @title  The source of the patterns to find, for messages.
+/** Check and join the patterns.  @title  The option with the patterns to find, for messages.
     @flags  SEARCH_*.  @return 0, or an exit status after a message. */
 int patterns_join(struct patterns *patterns, const char *title, int flags,
                   const struct advice *advice);
