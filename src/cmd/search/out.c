@@ -60,7 +60,7 @@ static void put_path(struct search_out *out, const struct object *o)
 		strbuf_puts(&out->text, o->path);
 }
 
-/** Append text that may contain any byte. */
+/** Append text that may contain any byte, escaped unless -0 was given. */
 static void put_field(const struct search_out *out, const char *field, struct strbuf *text)
 {
 	if (out->nul)
@@ -69,7 +69,7 @@ static void put_field(const struct search_out *out, const char *field, struct st
 		escape_raw(text, field);
 }
 
-/** Separate the words of a list by commas.  @from  Start of the cell. */
+/** Separate the words of a list by commas, if the column is a list.  @from  Start of the cell. */
 static void put_commas(const struct search_column *column, struct strbuf *text, size_t from)
 {
 	if (column->info.type != CT_LIST || text->len == from)
@@ -179,7 +179,7 @@ static void put_long(struct search_out *out, const struct object *o)
 	}
 }
 
-/** Print the text.  @line  Also end the line.  @return 0, or -1 (ENOMEM). */
+/** Print out->text.  @line  Append the end of a line first.  @return 0, or -1 (ENOMEM). */
 static int print_text(struct search_out *out, bool line)
 {
 	if (line && out->form != SF_JSON)
@@ -190,7 +190,7 @@ static int print_text(struct search_out *out, bool line)
 	return 0;
 }
 
-/** Print an object. */
+/** Print an object, or run the command for the object.  @return 0, or -1 (ENOMEM). */
 static int put_object(struct search_out *out, const struct object *o)
 {
 	if (out->action)
@@ -223,7 +223,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 		.st = (const struct k_statx *)(const void *)statxsearch(search),
 		.target = search_target(search), .xattrs = search_xattrs(search),
 	};
-	/* Numbers are sorted. */
+	/* For sorting, sizes must be numbers without a unit. */
 	o.human = out->human && !out->sort.by;
 	if (!out->usage)
 		return out->sort.by ? search_sort_add(&out->sort, &o) : put_object(out, &o);
@@ -245,7 +245,8 @@ static int by_usage(const void *left, const void *right, void *arg)
 	return paths ? paths : a->key < b->key ? -1 : a->key > b->key;
 }
 
-/** The text of the key that distinguishes rows of a directory. */
+/** Get the text of a key, such as the name of a user, which distinguishes the rows of a
+    directory. */
 static const char *usage_key(struct search_out *out, uint32_t key)
 {
 	bool type = out->usage_options.by == USAGE_TYPE, user = out->usage_options.by == USAGE_USER;
@@ -258,7 +259,8 @@ static const char *usage_key(struct search_out *out, uint32_t key)
 	return strbuf_str(&cells->text);
 }
 
-/** Print the rows of usage, in the requested or their own order. */
+/** Print the rows of disk usage, in the order of --sort or, without --sort, of usage_rows().
+    @return 0, or -1 (ENOMEM). */
 static int put_usage(struct search_out *out)
 {
 	static const char *const keys[] = {NULL, "user", "group", "type"};

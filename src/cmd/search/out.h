@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Output forms of `getmnt search`.  Each object is printed when it is found, unless all are sorted.
+ * Output formats of `getmnt search`.  Each object is printed when it is found, unless all objects
+ * are sorted.
  */
 #ifndef GM_CMD_SEARCH_OUT_H
 #define GM_CMD_SEARCH_OUT_H
@@ -12,7 +13,7 @@
 #include "cmd/search/usage.h"
 #include "search/search.h"
 
-/** Forms; the first four in the order of the words of --format. */
+/** Output formats; the first four are in the order of the words of --format. */
 enum search_form {
 	SF_PATHS,     /* one path per line */
 	SF_LONG,      /* like ls -l */
@@ -30,7 +31,7 @@ struct search_out {
 	size_t ncolumns;
 	struct search_sort sort;
 	struct action *action;    /* run for each object instead of printing; or NULL */
-	struct usage *usage;      /* print its rows instead of objects; NULL: print objects */
+	struct usage *usage;      /* rows of disk usage to print instead of objects; or NULL */
 	struct usage_options usage_options;
 	bool human;               /* sizes have a unit, except in JSON */
 	unsigned needs;           /* enum search_need */
@@ -38,38 +39,42 @@ struct search_out {
 	struct os *os;
 	struct flow *flow;        /* receives the output */
 	struct object_cells cells;
-	int widths[SEARCH_LONG_CELLS];            /* column widths of -l, growing */
+	int widths[SEARCH_LONG_CELLS];            /* widths of the cells of -l; a longer cell makes
+	                                             all later cells wider */
 	struct json json;         /* writes to text */
-	struct strbuf text;
+	struct strbuf text;       /* the text to be printed next */
 };
 
-/** Prepare to print in a form, without columns. */
+/** Initialize for an output format.  No columns are set yet. */
 void search_out_init(struct search_out *out, enum search_form form, struct os *os);
 void search_out_destroy(struct search_out *out);
 
 /** Add columns by name, "PATH,SIZE".  @return 0, or an exit status after a message. */
 int search_out_columns(struct search_out *out, const char *list);
 
-/** Sort all objects.  @by  A column, perhaps not printed.  @most  Print only the first; 0: all. */
+/** Print the objects sorted by a column.
+    @by    The column, which need not be printed.
+    @down  Print the greatest value first.
+    @most  Maximum number of objects to print; 0: all. */
 void search_out_sort(struct search_out *out, const struct column_info *by, bool down, size_t most);
 
 /** Begin the output, before the first object. */
 void search_out_begin(struct search_out *out);
 
-/** Print an object, or keep it for sorting.
-    @search  After readsearch(), with the attributes and type of the object.
+/** Print an object, store the object for sorting, or count the object for disk usage.
+    @search  readsearch() has returned the object, so its attributes and type are known.
     @return 0, or -1.  Errors: ENOMEM. */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
 
-/** Whether search_out_line() can make the lines of objects. */
+/** Whether the threads that read directories can make the lines, by search_out_line(). */
 bool search_out_lines(const struct search_out *out);
 
 /** Append the line of an object.  Any thread may call it. */
 void search_out_line(const struct search_out *out, const struct search_object *object,
                      struct strbuf *text);
 
-/** Print the results kept until the end: sorted objects, rows of usage.  @return as
-    search_out_object(). */
+/** After the search, print the sorted objects or the rows of disk usage.
+    @return as search_out_object(). */
 int search_out_rest(struct search_out *out);
 
 /** Print an error as a JSON entry.  @return as search_out_object(). */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Later attributes are not printed. */
+/* Only the attributes before dio_mem_align are stored: the others are not printed. */
 enum { KEPT_STATX = offsetof(struct k_statx, dio_mem_align) };
 
 /** An object; data contains the attributes, the path, the sort text unless it is the end of the
@@ -36,7 +36,8 @@ void search_sort_destroy(struct search_sort *sort)
 	strbuf_destroy(&sort->next);
 }
 
-/** Parse the number of a cell: digits; after a point or colon, nanoseconds or the minor number. */
+/** Parse the number of a cell into kept->high and kept->low: digits; after a point or colon,
+    nanoseconds or the minor number. */
 static void parse_number(const char *text, struct kept *kept)
 {
 	char *end;
@@ -72,7 +73,8 @@ static int compare(const struct search_sort *sort, const struct kept *a, const s
 		order = a->high < b->high ? -1 : 1;
 	else
 		order = a->low < b->low ? -1 : a->low > b->low;
-	/* Times can be negative. */
+	/* Times before 1970 are negative numbers in `high`: if the signs differ, the unsigned
+	   comparison was wrong. */
 	if (a->known && sort->by->info.type == CT_DECIMAL && (int64_t)(a->high ^ b->high) < 0)
 		order = -order;
 	if (order)
@@ -80,7 +82,8 @@ static int compare(const struct search_sort *sort, const struct kept *a, const s
 	return strcmp(path_of(a), path_of(b));
 }
 
-/** Make an object in sort->next.  @return valid until the next call; NULL: ENOMEM. */
+/** Make the struct kept of an object in sort->next.
+    @return valid until the next call; NULL: ENOMEM. */
 static struct kept *make(struct search_sort *sort, const struct object *o)
 {
 	struct strbuf *to = &sort->next;

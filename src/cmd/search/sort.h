@@ -11,15 +11,15 @@
 
 struct kept;
 
-/** The results; empty: {0}, except for the settings. */
+/** The results, after the settings; {0}: no results. */
 struct search_sort {
 	const struct search_column *by;   /* NULL: the results are not sorted */
 	bool down;                /* greatest value first */
-	size_t most;              /* keep only the first; 0: all */
-	bool metadata;            /* keep the attributes, for printing */
-	struct kept **kept;
+	size_t most;              /* maximum number of objects to keep; 0: all */
+	bool metadata;            /* store the attributes of each object, for printing */
+	struct kept **kept;       /* the objects */
 	size_t count, room;
-	struct strbuf cell, next;
+	struct strbuf cell, next; /* scratch: the cell and the struct kept of a new object */
 };
 
 /** Free the results. */
@@ -35,10 +35,11 @@ void search_sort_destroy(struct search_sort *sort);
  */
 int search_sort_add(struct search_sort *sort, const struct object *o);
 
-/** Sort the objects.  Call after the last was added. */
+/** Sort the objects.  Call it after the last object was added. */
 void search_sort_end(struct search_sort *sort);
 
-/** Get the i-th object in this order.  @o [out]  Valid until the sort is changed or freed. */
+/** Get the i-th object of the sorted results.  @o [out]  Valid until the results are changed or
+    freed. */
 void search_sort_get(const struct search_sort *sort, size_t i, struct object *o);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Reading threads add up the objects of a batch of directories.  Their text is a sequence of parts,
  * each a directory's path followed by a struct part, so that the last parts can be found from the
- * end and added to.  A file that may be found again has its own part.  The owner's thread adds the
- * parts to rows.
+ * end of the text and added to.  A file that may be found again has its own part.  The thread that
+ * owns the search adds the parts to rows.
  */
 #include "cmd/search/usage.h"
 
@@ -25,8 +25,9 @@ struct part {
 	uint32_t dir_len : 31, once : 1;
 };
 
-/** Add an object to a part of the same row, among the last parts.  @return whether one was
-    found. */
+/** Add an object to one of the last LOOK_BACK parts, if one has the directory and key of the
+    object.
+    @return whether such a part was found. */
 static bool add_to_part(struct strbuf *text, const struct part *new, const char *dir)
 {
 	size_t end = text->len;
@@ -50,7 +51,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
                 struct strbuf *text)
 {
 	const struct k_statx *st = (const void *)object->st;
-	/* After a failure, the last part may be truncated. */
+	/* If memory ran out, the last part may be truncated. */
 	if (text->failed || (options->xdev && os_statx_is_mount_root(st)))
 		return;
 	bool sized = S_ISREG(st->mode) || S_ISLNK(st->mode), dir = S_ISDIR(st->mode);
@@ -62,7 +63,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
 		.dir_len = options->depth ? (uint32_t)object->dir_len : 0,
 		.once = options->once || (st->nlink > 1 && !dir),
 	};
-	bool own = dir && options->depth;   /* it may have its own row */
+	bool own = dir && options->depth;   /* the object is a directory that may have a row */
 	if (!part.once && !own && add_to_part(text, &part, object->dir))
 		return;
 	if (part.once) {
@@ -81,7 +82,7 @@ int usage_merge(struct usage *usage, size_t root, struct strbuf *text)
 {
 	int rc = 0;
 	struct part part;
-	/* Different hosts may use the same device and inode numbers. */
+	/* Two hosts may use equal device and inode numbers: combine the device with the host. */
 	const char *name = usage_root(usage, root);
 	const size_t prefix = remote_prefix(name);
 	const uint64_t host = prefix ? map64_bytes(MAP64_BYTES, name, prefix) : 0;

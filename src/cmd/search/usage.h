@@ -26,14 +26,16 @@ struct usage_options {
 	bool xdev;                /* do not count the roots of other mounts */
 };
 
-/** Add an object to the counts in `text`.  Any thread may call it. */
+/** Add an object to the counts in `text`.  Any thread may call this function. */
 void usage_note(const struct usage_options *options, const struct search_object *object,
                 struct strbuf *text);
 
-/** Add the counts in `text` to the rows, and empty it.  @return 0, or -1.  Errors: ENOMEM. */
+/** Add the counts that usage_note() stored in `text` to the rows, and empty `text`.
+    @root  Index of the root of the objects.
+    @return 0, or -1.  Errors: ENOMEM. */
 int usage_merge(struct usage *usage, size_t root, struct strbuf *text);
 
-/** Count an object in the owner's thread.
+/** Add an object to the rows, in the thread that owns the search.
     @path  The root, or a path starting with the root.
     @text  An empty buffer to use.
     @return as usage_merge(). */
