@@ -16,7 +16,7 @@ static const char access_letters[] = "rwx", type_letters[] = "bcdflps";
 
 #define FLAG(field) OPT_IS_FLAG(struct search_args, field)
 
-/** Set a bit for each letter of an option. */
+/** Parse the letters of --type or --access, and set a bit for each letter. */
 static int parse_letters(void *to, const struct option_row *row, const char *text)
 {
 	static const int access_bits[] = {SEARCH_R_OK, SEARCH_W_OK, SEARCH_X_OK};
@@ -104,7 +104,7 @@ static int parse_depth(void *to, const struct option_row *row, const char *text)
 	(void)row;
 	if (!option_number(text, 1000000, &depth))
 		return usage_error("--depth", "\"%s\": must be a number from 1 to 1000000", text);
-	/* The library takes 0 as no limit. */
+	/* In struct search_options, 0 means no limit. */
 	if (depth == 0)
 		return usage_error("--depth",
 		                   "\"%s\": must be at least 1; for the entries of PATH itself use "
@@ -162,7 +162,7 @@ static int parse_command(void *to, const struct option_row *row, const char *tex
 	return usage_error(option_title(row, title), "the command must follow as words of its own");
 }
 
-/** --delegate.  LOGIN is the user for NFS servers. */
+/** Parse --delegate[=LOGIN].  LOGIN is the user for NFS servers. */
 static int parse_delegate(void *to, const struct option_row *row, const char *text)
 {
 	(void)row;
@@ -170,7 +170,7 @@ static int parse_delegate(void *to, const struct option_row *row, const char *te
 	return 0;
 }
 
-/* The base of such a row is passed to its function. */
+/* In rows with a parse function, .base is data for this function. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
 static const struct option_row search_rows[] = {

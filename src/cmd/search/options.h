@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Parsing the options of `getmnt search`.
+ * The options of `getmnt search`.
  */
 #ifndef GM_CMD_SEARCH_OPTIONS_H
 #define GM_CMD_SEARCH_OPTIONS_H
@@ -22,13 +22,13 @@ enum { SIZES_BYTES = 1, SIZES_HUMAN };
 struct search_args {
 	struct search_options options;
 	bool nul, metadata, help, list_columns, usage;
-	int sizes;                   /* SIZES_*; 0: as usual */
+	int sizes;                   /* SIZES_*; 0: not given */
 	struct usage_options usage_options;
 	int form;                    /* enum search_form; -1: not given */
 	int color;                   /* enum color_when */
 	bool sort_down;              /* greatest value first */
-	unsigned top;                /* print only the first objects; 0: all */
-	const struct column_info *sort;   /* order of all objects; NULL: none */
+	unsigned top;                /* maximum number of objects to print; 0: all */
+	const struct column_info *sort;   /* column by which all objects are sorted; NULL: none */
 	int stats;                   /* enum stats_form */
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* argument of -o */

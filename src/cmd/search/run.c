@@ -15,11 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** Seconds between updates of the progress, except during the first steps. */
+/** Seconds between updates of the progress line.  In the first FIRST_STEPS steps, the line is
+    updated each time. */
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
-/** Print pending lines and the progress. */
+/** Print pending lines, and update the progress line: for search_more.watch. */
 static void watch(void *arg)
 {
 	struct show *show = arg;
@@ -49,14 +50,14 @@ static void report_undelegated(void *arg, const char *path, const char *why)
 	flow_release(show->flow);
 }
 
-/** Make the line of an object, in any thread. */
+/** Make the line of an object, in any thread: for search_more.line. */
 static void make_line(void *arg, const struct search_object *object, struct strbuf *text)
 {
 	const struct show *show = arg;
 	search_out_line(show->out, object, text);
 }
 
-/** Print lines made by workers, or count n objects. */
+/** Print lines that reading threads made, and count their n objects. */
 static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
@@ -65,14 +66,14 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_add(show->flow, text);
 }
 
-/** Count an object for usage, in any thread. */
+/** Add an object to the disk usage counted in `text`, in any thread: for search_more.line. */
 static void note_usage(void *arg, const struct search_object *object, struct strbuf *text)
 {
 	const struct show *show = arg;
 	usage_note(&show->out->usage_options, object, text);
 }
 
-/** Add the counts of workers to usage. */
+/** Add the disk usage that a reading thread counted in `text` to the total. */
 static void merge_usage(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct show *show = arg;
@@ -101,7 +102,7 @@ static int print_all(struct show *show)
 				searched_report(show->search, e, false, show->flow);
 		}
 	}
-	/* finish_stdout() reports that stdout could not be written. */
+	/* ECANCELED: writing to stdout failed; finish_stdout() reports that. */
 	int error = failed || errno == ECANCELED ? 0 : errno;
 	failed |= show->failed;
 	if (failed || (error == 0 && search_out_rest(out) != 0))
@@ -133,7 +134,7 @@ static int usage_pattern(const char *only)
 int show_usage(struct show *show, const char *only, const char *const roots[], size_t n)
 {
 	struct k_statx st;
-	/* Users of du expect a directory there. */
+	/* The only operand is the pattern, but users of du expect that it names a directory. */
 	if (only && !strpbrk(only, "*?[|\\")
 	    && os_statx(&show->os, AT_FDCWD, only, 0, K_STATX_TYPE, &st) == 0 && S_ISDIR(st.mode))
 		return usage_pattern(only);
@@ -142,7 +143,8 @@ int show_usage(struct show *show, const char *only, const char *const roots[], s
 		message("search", "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	/* Each root has a line, even if nothing matches; errors are reported by the search. */
+	/* Make a row for each root that is a directory, so that its line is printed even if nothing
+	   matches.  The search reports roots that cannot be read. */
 	for (size_t i = 0; i < n && show->out->usage_options.by == USAGE_ALL; ++i) {
 		if (os_statx(&show->os, AT_FDCWD, roots[i], 0, K_STATX_TYPE, &st) == 0
 		    && S_ISDIR(st.mode))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A search in progress: printing results, messages, progress and statistics.
+ * A search in progress, which prints results, messages and progress.
  */
 #ifndef GM_CMD_SEARCH_RUN_H
 #define GM_CMD_SEARCH_RUN_H
@@ -20,22 +20,22 @@ struct show {
 	struct flow *flow;
 	struct indexed *indexed;     /* for --index; or NULL */
 	struct os os;                /* for calls outside the search */
-	double start, next;
-	bool shown;                  /* progress is shown, on a terminal */
+	double start, next;          /* start of the search; next update of the progress line */
+	bool shown;                  /* a progress line is shown, on a terminal */
 	unsigned steps;              /* steps of the search, up to FIRST_STEPS */
-	uint64_t found;
+	uint64_t found;              /* number of objects found */
 	bool failed;                 /* memory ran out */
 };
 
-/** Start counting usage, before show_run().
+/** Start counting disk usage, before show_run().
     @only  The pattern, if it is the only operand; else NULL.
     @roots  n directories; borrowed.
     @return 0, or an exit status after a message. */
 int show_usage(struct show *show, const char *only, const char *const roots[], size_t n);
 
 /** Search, and print the results.
-    @more  Settings; completed with the needs of the output.
-    @lines  Reading threads may make the lines.
+    @more  Settings of the search; this function adds what the output needs.
+    @lines  The threads that read directories may make the lines.
     @return an exit status. */
 int show_run(struct show *show, struct search_more *more, bool lines);
 

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Choose the rows of usage.  @return 0, or an exit status. */
+/** Check and apply the options of disk usage.  @return 0, or an exit status after a message. */
 static int choose_usage(struct search_args *args, struct search_out *out)
 {
 	bool depth = args->usage;
@@ -52,7 +52,7 @@ static int choose_usage(struct search_args *args, struct search_out *out)
 	return 0;
 }
 
-/** Choose the form and the columns.  @return 0, or an exit status. */
+/** Choose the output format and the columns.  @return 0, or an exit status after a message. */
 static int choose_form(struct search_args *args, struct search_out *out)
 {
 	enum search_form form = args->form >= 0 ? (enum search_form)args->form : SF_PATHS;
@@ -94,7 +94,7 @@ static int choose_form(struct search_args *args, struct search_out *out)
 	return args->columns ? search_out_columns(out, args->columns + more) : 0;
 }
 
-/** Choose the order.  @return 0, or an exit status. */
+/** Choose the order of the objects.  @return 0, or an exit status after a message. */
 static int choose_order(const struct search_args *args, struct search_out *out)
 {
 	if (args->top && !args->sort)
@@ -146,13 +146,13 @@ static int prepare_index(const struct search_args *args, const struct roots *roo
 {
 	const char *refused = args->options.flags & SEARCH_FOLLOW ? "--follow"
 	                      : args->reach.transport.delegate ? "--delegate" : NULL;
-	if (args->indexed.index)   /* the search probes features itself */
+	if (args->indexed.index)   /* without --index, only the search probes the kernel */
 		os_init(&show->os, secure_getenv("GETMNT_DISABLE"));
 	return indexed_new(&show->os, &args->indexed, refused, roots, &show->indexed);
 }
 
-/** Collect the patterns: the first operand, or the arguments of -e.  @return 0, or an exit
-    status. */
+/** Collect the patterns, from the first operand or from -e, and the arguments for advice.
+    @return 0, or an exit status after a message. */
 static int choose_patterns(struct search_args *args, struct advice *advice, int argc, char **argv)
 {
 	struct patterns *patterns = &args->patterns;
@@ -171,7 +171,7 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 		status = patterns_add(&patterns->find, args->operand = argv[optind++]);
 	if (!(args->options.flags & SEARCH_PAPER_Q))
 		args->options.flags |= SEARCH_EXTENDED;
-	/* The options now precede the operands. */
+	/* options_read() has moved the options before the operands. */
 	advice->options = argv + 1;
 	advice->noptions = (size_t)first - 1;
 	advice->operand = args->operand;
@@ -181,11 +181,11 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 	if (!status)
 		status = patterns_join(patterns, title, args->options.flags, advice);
 	if (!status && patterns->excluded.len > 0)
-		args->options.exclude = strbuf_str(&patterns->excluded);   /* checked above */
+		args->options.exclude = strbuf_str(&patterns->excluded);   /* complete: status is 0 */
 	return status;
 }
 
-/** Implements cmd_search(), which frees the patterns. */
+/** Run getmnt search; cmd_search() frees the arguments.  @return an exit status. */
 static int search_command(struct search_args *args, int argc, char **argv)
 {
 	int status = advice_find(&search_table, argc, argv);
@@ -218,7 +218,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	struct advice advice = {0};
 	struct roots roots = {0};
 	bool optional = false;
-	/* The search probes features of the kernel; none are needed before. */
+	/* The features of the kernel are unknown until the search probes them; before the search,
+	   none are needed. */
 	status = choose_patterns(args, &advice, argc, argv);
 	if (status)
 		return status;
@@ -238,7 +239,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;
-	/* Otherwise less would be excluded, or more found, than requested. */
+	/* If memory ran out for one of these texts, the search would find more, or exclude less,
+	   than requested. */
 	const char *where = strbuf_text(&args->where), *pattern = strbuf_text(&args->patterns.text);
 	const char *exclude_types = strbuf_text(&args->exclude_types);
 	if (!where || !pattern || !exclude_types) {

@@ -113,7 +113,7 @@ int where_add(struct strbuf *text, const struct option_row *row, const char *val
 	env.quiet = true;
 	struct query *query = query_parse_text(one.data, &env, &error);
 	if (query) {
-		/* The canonical text, with names and times resolved now. */
+		/* Append the canonical text, in which names of users and times are resolved. */
 		struct strbuf canonical = {0};
 		query_print(query, &canonical);
 		if (canonical.len > 0)

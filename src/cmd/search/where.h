@@ -16,7 +16,7 @@ enum where_kind {
 
 /** Add an option to a query.
     @text  The query so far, in find's language; "" at first.
-    @follow  Links are followed, since -L precedes.
+    @follow  Symlinks are followed, since -L precedes this option.
     @return 0, or an exit status after a message. */
 int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
 
