@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The actions: preparing them before the search, and performing them. */
+/* The actions of an expression: prepare them before the search, and perform them. */
 #include "cmd/find/find.h"
 
 #include "base/array.h"
@@ -15,7 +15,7 @@
 
 enum { LS_MASK = K_STATX_BASIC };
 
-/** Compile the format of an action.  @return 0, or -1. */
+/** Compile the format of an action.  @return 0, or -1 with `why`. */
 static int compile_format(struct find_action *prepared, struct query_action *action,
                           struct strbuf *why)
 {
@@ -133,16 +133,17 @@ int find_check_roots(const struct find *find, const char *const roots[], size_t 
 	return refused ? CX_ERROR : 0;
 }
 
-/** Remove the current object.  @return whether it is gone. */
+/** Remove the current object.  @return whether the object no longer exists. */
 static bool delete(struct find *find)
 {
 	const struct search_visit *visit = find->visit;
 	const struct query_object *object = &visit->object;
 	if (strcmp(visit->path, ".") == 0)
-		return true;   /* as find(1) does */
+		return true;   /* "." cannot be removed; find(1) ignores it too */
 	int dir = search_visit_dir(visit);
 	int rc = dir < 0 ? -1 : os_remove(&find->os, dir, object->name, object->type == DT_DIR);
-	/* With -L, the type is that of a symlink's target. */
+	/* With -L, object->type is the type of the target: a symlink to a directory is removed as a
+	   file. */
 	if (rc != 0 && dir >= 0 && find->follows && errno == ENOTDIR)
 		rc = os_remove(&find->os, dir, object->name, false);
 	if (rc == 0 || (errno == ENOENT && find->ignore_race))
@@ -161,7 +162,9 @@ static void format_failed(void *arg, int error)
 	find_error(find, find->visit->path, error);
 }
 
-/** Append the path of the current object and a terminator. */
+/** Append the path of the current object.
+    @quote  Replace characters that could harm a terminal.
+    @end  Appended after the path. */
 static void put_path(struct find *find, bool quote, char end)
 {
 	if (quote)
@@ -175,7 +178,7 @@ bool find_act(void *arg, const struct query_action *action, const struct query_o
 {
 	struct find *find = arg;
 	struct find_action none = {.file = &find->out};
-	/* The implicit -print was not prepared. */
+	/* The implicit -print has no prepared data. */
 	const struct find_action *prepared =
 		action->index < find->nactions ? &find->actions[action->index] : &none;
 	const struct format_env env = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * -exec, -execdir, -ok, -okdir.
+ * The actions -exec, -execdir, -ok and -okdir.
  *
- * -execdir runs its command in the directory that was read: the child changes to its descriptor,
- * and the name is one component.  So moving or replacing the directory does not redirect the
- * command.
+ * -execdir runs its command in the directory that was read: the child changes to the descriptor of
+ * the directory, and the name of the object is one component.  So moving or replacing the directory
+ * does not redirect the command.
  */
 #include "cmd/find/exec.h"
 
@@ -25,7 +25,7 @@ struct batch {
 	struct pack pack;
 	int dir;                  /* -execdir: the directory that contains the objects; -1: none */
 	const char *root;         /* the root below which the objects were found */
-	struct strbuf dir_path;
+	struct strbuf dir_path;   /* the path of `dir` as printed */
 };
 
 void exec_replace(struct strbuf *out, const char *text, const char *with)
@@ -96,7 +96,8 @@ static void failed(void *arg, const char *command, int error, const char *text)
 	}
 }
 
-/** Get how to run the commands of an action.  @dir  The directory; -1: the current one. */
+/** Get how to run the commands of an action.  @dir  The directory in which they run; -1: the
+    current directory. */
 static struct exec exec_of(struct running *running, int dir)
 {
 	struct exec exec = {
@@ -108,7 +109,7 @@ static struct exec exec_of(struct running *running, int dir)
 	return exec;
 }
 
-/** Ask the user.  @return whether the answer is affirmative. */
+/** Ask the user whether to run the command for the current object. */
 static bool confirmed(struct find *find, const struct query_action *action)
 {
 	struct strbuf quoted = {0}, answer = {0};
@@ -125,7 +126,7 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	text_say(stderr, "< %s ... %s > ? ", action->args[0], strbuf_str(&quoted));
 	flow_release(find->flow);
 	strbuf_destroy(&quoted);
-	/* Read byte by byte: another reader may use the rest. */
+	/* Read byte by byte: the command may read the rest of standard input. */
 	while (os_read(&find->os, STDIN_FILENO, &c, 1) == 1 && c != '\n')
 		strbuf_putc(&answer, c);
 	setlocale(LC_MESSAGES, "");
@@ -135,7 +136,7 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	return yes;
 }
 
-/** Run a command with each {} replaced. */
+/** Run a command with each {} replaced by a name.  @dir  As for exec_of(). */
 static bool run_one(struct find *find, const struct query_action *action, const char *name, int dir)
 {
 	struct pack pack = {.room = SIZE_MAX};
@@ -171,7 +172,8 @@ void find_batch_run(struct find *find, const struct query_action *action)
 	exec_batch(&exec, &batch->pack, action->args, action->nargs, action->nargs);
 }
 
-/** Make an object's directory the directory of the batch.  @return 0, or -1. */
+/** Make the directory of the current object the directory of the batch.  If the batch has objects
+    of another directory, run the command for these first.  @return 0, or -1. */
 static int batch_enter(struct find *find, const struct query_action *action)
 {
 	struct batch *batch = find->actions[action->index].batch;
@@ -194,7 +196,8 @@ static int batch_enter(struct find *find, const struct query_action *action)
 	return batch->dir < 0 ? -1 : 0;
 }
 
-/** Add the current object to a batch. */
+/** Add the current object to the batch of an action; run the command first if the batch is full.
+    @name  The argument for the object. */
 static void add_to_batch(struct find *find, const struct query_action *action, const char *name)
 {
 	struct batch *batch = find->actions[action->index].batch;

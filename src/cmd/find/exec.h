@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Append a text with each {} replaced. */
+/** Append a text with each {} replaced by `with`. */
 void exec_replace(struct strbuf *out, const char *text, const char *with);
 
 #endif

@@ -115,7 +115,7 @@ static bool is_links(const char *word)
 	return n > 0 && word[1 + n] == '\0';
 }
 
-/** The number of arguments before the first path. */
+/** Get the index of the first argument that is not an option or the argument of an option. */
 static int count_options(int argc, char **argv)
 {
 	int at = 1;
@@ -155,7 +155,7 @@ static void warn_query(void *arg, const char *text)
 	message(NULL, "warning: %s", text);
 }
 
-/** Parse the expression.  @return 0, or an exit status. */
+/** Parse the expression, and prepare its actions.  @return 0, or an exit status after a message. */
 static int parse(struct find *find, const struct find_args *args, char **words, size_t n)
 {
 	struct query_env env = {
@@ -183,7 +183,7 @@ static void watch(void *arg)
 	flow_turn(find->flow);
 }
 
-/** Print lines made by reading threads. */
+/** Print lines that reading threads made, and count their n objects. */
 static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 {
 	struct find *find = arg;
@@ -192,7 +192,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_add(find->flow, text);
 }
 
-/** Perform the actions for an object. */
+/** Perform the actions for an object: for search_more.visit, and for each result. */
 static enum search_go visit(void *arg, const struct search_visit *visit)
 {
 	struct find *find = arg;
@@ -235,7 +235,8 @@ static void run(struct find *find)
 		.visit = info->waits ? visit : NULL,
 	};
 	more.source = indexed_source(find->indexed, find->flow);
-	/* The implicit -print has no file of its own. */
+	/* If the expression only prints paths on standard output, the reading threads can make the
+	   lines; not for -print on a terminal, which quotes paths. */
 	if (info->only_prints && !info->depth && !info->waits
 	    && (info->end == '\0' || !find->out.terminal)) {
 		more.lines = print_lines;
@@ -253,12 +254,12 @@ static void run(struct find *find)
 		if (visit(find, &object) == SEARCH_STOP)
 			break;
 	}
-	/* finish_stdout() reports that stdout could not be written. */
+	/* ECANCELED: writing to stdout failed; finish_stdout() reports that. */
 	if (!e && errno && errno != ECANCELED)
 		find_error(find, "find", errno);
 }
 
-/** Search after everything was parsed.  @return an exit status. */
+/** Search the roots with the parsed expression.  @return an exit status. */
 static int search_roots(struct find *find, struct find_args *args, const struct roots *roots)
 {
 	args->options.flags |= args->links == LINKS_ALL || find->info->follow ? SEARCH_FOLLOW : 0;
@@ -306,7 +307,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	return find->errors ? CX_ERROR : CX_OK;
 }
 
-/** Print the expression in its canonical form. */
+/** Print the expression in its canonical form, for -D tree. */
 static void print_tree(struct find *find)
 {
 	struct strbuf text = {0};
@@ -348,7 +349,8 @@ int cmd_find(int argc, char **argv)
 	owners_init(&find.users, &find.os, "/etc/passwd");
 	owners_init(&find.groups, &find.os, "/etc/group");
 	find.out.terminal = isatty(STDOUT_FILENO);
-	/* Before anything changes the directory, signals and limits. */
+	/* Commands run with the signals and limits that this process has now, before the search
+	   changes them. */
 	find.command = (struct os_command){
 		.dirfd = -1, .files = os_nofile(&find.os, UINT_MAX, false),
 	};

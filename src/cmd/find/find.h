@@ -2,7 +2,7 @@
 /**
  * `getmnt find`: the state of a run, and the actions.
  *
- *     query_parse() --> find_action_compile(): formats, files, commands, before the search
+ *     query_parse() --> find_action_compile(): prepares formats, files, commands
  *     readsearch()  --> find_act(): performed in order, in one thread
  */
 #ifndef GM_CMD_FIND_FIND_H
@@ -30,7 +30,7 @@ struct find_file {
 	uint64_t dev, ino;
 	bool terminal;
 	bool failed;              /* a write failed, which was reported */
-	struct strbuf text;       /* not written yet */
+	struct strbuf text;       /* bytes that are not written yet */
 };
 
 /** The prepared data of an action. */
@@ -49,15 +49,15 @@ struct find {
 	const struct query_info *info;
 	struct flow *flow;
 	struct indexed *indexed;  /* for --index; or NULL */
-	struct find_action *actions;   /* by query_action.index */
+	struct find_action *actions;   /* indexed by query_action.index */
 	size_t nactions, room;
 	struct find_file out;     /* standard output, followed by other files */
 	struct owners users, groups;
 	struct os_command command;     /* directory, signals and limits of commands */
 	struct strbuf text, names;     /* scratch for the current action */
-	struct timespec now;
-	int widths[8];            /* column widths of -ls, growing */
-	uint64_t found;
+	struct timespec now;      /* start of the run */
+	int widths[8];            /* column widths of -ls; a longer cell widens its column */
+	uint64_t found;           /* number of objects found */
 	const struct search_visit *visit;   /* the current object */
 	bool reads_names;         /* -files0-from reads standard input */
 	bool asks;                /* the expression has -ok or -okdir */
@@ -72,11 +72,12 @@ struct find {
 /** Prepare an action: struct query_env.action.  @arg  &find->os. */
 int find_action_compile(void *arg, struct query_action *action, struct strbuf *why);
 
-/** Check that the expression can be evaluated and its actions performed at all roots.
+/** Check that the expression can be evaluated, and its actions performed, for roots on other hosts.
     @return 0, or an exit status after a message. */
 int find_check_roots(const struct find *find, const char *const roots[], size_t n);
 
-/** Perform an action: query_act.  @arg  A struct find. */
+/** Perform an action for the current object: the query_act for query_run().  @arg  A struct find.
+    @return whether the action is true. */
 bool find_act(void *arg, const struct query_action *action, const struct query_object *object);
 
 /** After the search: run the commands of incomplete batches, and close all files. */
@@ -90,12 +91,12 @@ void find_destroy(struct find *find);
 /** Report an error of an object.  @error  An errno. */
 void find_error(struct find *find, const char *object, int error);
 
-/** Open a file for writing, or find it among the open files.
-    @why [out]  As for path_create_named().
+/** Open a file for writing, unless it is one of the open files.
+    @why [out]  Why the file is refused, as for path_create_named().
     @return the file, or NULL with errno. */
 struct find_file *find_file_open(struct find *find, const char *name, struct strbuf *why);
 
-/** Write find->text, and empty it. */
+/** Append find->text to a file, or to the buffer of the file, and empty find->text. */
 void find_put(struct find *find, struct find_file *file);
 
 /** Write the buffers of all files. */
@@ -111,10 +112,12 @@ void find_list(struct find *find);
 
 /* exec.c */
 
-/** Check a command, and prepare its batch.  @return 0, or -1 after appending a sentence. */
+/** Check the command of an action, and prepare its batch.
+    @return 0, or -1 after appending a sentence to `why`. */
 int find_exec_compile(struct find *find, const struct query_action *action, struct strbuf *why);
 
-/** Run a command, or add an argument to it. */
+/** Run the command of an action for the current object, or add the object to the batch.
+    @return whether the action is true. */
 bool find_exec(struct find *find, const struct query_action *action);
 
 /** Run the command of a batch, if it has arguments.  @action  The action of the batch. */

@@ -28,7 +28,9 @@ void find_error(struct find *find, const char *object, int error)
 		flow_release(find->flow);
 }
 
-/** Add a file to the list.  @fd  Owned by the list, even on failure. */
+/** Add a file to the list, unless the list has the file with the same inode.
+    @fd  Owned by the list, even on failure.
+    @return the file in the list, or NULL with errno. */
 static struct find_file *add_file(struct find *find, const char *name, int fd)
 {
 	struct k_statx st;
@@ -70,7 +72,7 @@ struct find_file *find_file_open(struct find *find, const char *name, struct str
 
 static void write_file(struct find *find, struct find_file *file)
 {
-	/* find_put() adds texts completely, or not at all. */
+	/* file->text is complete: find_put() adds each text completely, or not at all. */
 	struct iovec piece = {(void *)(uintptr_t)strbuf_text(&file->text), file->text.len};
 	struct iovec *pieces = &piece;
 	size_t n = 1;
@@ -96,7 +98,7 @@ void find_put(struct find *find, struct find_file *file)
 		return;
 	}
 	if (!strbuf_try(&file->text, find->text.data, find->text.len)) {
-		/* Writing the buffer made room. */
+		/* Write the buffer, which is then empty, and try again. */
 		write_file(find, file);
 		if (!strbuf_try(&file->text, find->text.data, find->text.len))
 			find_error(find, file->name, ENOMEM);
