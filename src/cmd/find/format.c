@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiling formats.  Source: find(1) of GNU findutils 4.9. */
+/* Compile the formats of -printf and -fprintf.  Source: find(1) of GNU findutils 4.9. */
 #include "cmd/find/format.h"
 
 #include "base/array.h"
@@ -11,7 +11,7 @@
 
 enum { WIDTH_MAX = 1000000 };
 
-/** The attributes that a directive needs. */
+/** Get the attributes (K_STATX_*) that a directive needs. */
 static unsigned mask_of(char kind)
 {
 	switch (kind) {
@@ -47,7 +47,7 @@ static struct format_item *add_item(struct format *format, char kind)
 	return item;
 }
 
-/** Append text, to the last item if it is text. */
+/** Append text to a format; extend the last item if that item is text. */
 static void add_text(struct format *format, const char *text, size_t len)
 {
 	struct format_item *last = format->n ? &format->items[format->n - 1] : NULL;
@@ -63,7 +63,7 @@ static void add_text(struct format *format, const char *text, size_t len)
 	last->len += len;
 }
 
-/** Warn about a part of a format. */
+/** Append a warning about a part of a format.  @what, then  The words before and after the part. */
 static void warn_of(struct strbuf *warnings, const char *what, const char *part, size_t len,
                     const char *then)
 {
@@ -72,7 +72,7 @@ static void warn_of(struct strbuf *warnings, const char *what, const char *part,
 }
 
 /** Compile an escape.  @at  Points to the backslash.
-    @return its end; NULL: \c. */
+    @return the end of the escape; NULL: \c, which ends the format. */
 static const char *parse_escape(struct format *format, const char *at, struct strbuf *warnings)
 {
 	static const char letters[] = "abfnrtv\\", bytes[] = "\a\b\f\n\r\t\v\\",
@@ -100,7 +100,7 @@ static const char *parse_escape(struct format *format, const char *at, struct st
 	return at + (at[1] ? 2 : 1);
 }
 
-/** Parse a number.  @return its end; NULL: too large. */
+/** Parse a number.  @return the end of the number; NULL: the number is too large. */
 static const char *parse_number(const char *at, int *number)
 {
 	*number = 0;
@@ -113,7 +113,7 @@ static const char *parse_number(const char *at, int *number)
 }
 
 /** Compile a directive.  @at  Points to the percent sign.
-    @return its end; NULL after appending a sentence to why. */
+    @return the end of the directive; NULL after appending a sentence to `why`. */
 static const char *parse_directive(struct format *format, const char *at,
                                    struct strbuf *warnings, struct strbuf *why)
 {

@@ -26,11 +26,11 @@ struct format {
 	size_t n, room;
 	struct strbuf text;
 	unsigned mask;            /* K_STATX_*: the attributes that the directives need */
-	bool xtype;               /* they need the types of the targets of symlinks */
-	bool target;              /* they need the targets of symlinks */
+	bool xtype;               /* the directives need the types of the targets of symlinks */
+	bool target;              /* the directives need the targets of symlinks */
 	char local;               /* a directive that needs data which other hosts do not send;
 	                             '\0': none */
-	bool flush;               /* \c */
+	bool flush;               /* the format ends in \c: write the output at once */
 };
 
 /** Data that directives need in addition to the object. */
@@ -56,14 +56,14 @@ struct format *format_compile(const char *text, struct strbuf *warnings, struct 
 
 void format_free(struct format *format);
 
-/** Append the text of an object. */
+/** Append the text that a format makes for an object. */
 void format_put(const struct format *format, const struct search_visit *visit,
                 const struct format_env *env, struct strbuf *out);
 
-/** The last component of a path, with its trailing slashes; "/" for "/". */
+/** Find the last component of a path, with its trailing slashes; "/" for "/". */
 const char *format_base(const char *path);
 
-/** The length of format_base() with at most one trailing slash. */
+/** Get the length of a result of format_base() with at most one trailing slash. */
 size_t format_base_len(const char *base);
 
 /** Append a name for a terminal: each unprintable character becomes "?". */

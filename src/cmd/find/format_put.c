@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the attributes of an object in a format. */
+/* Write the attributes of an object in a format. */
 #include "cmd/find/format.h"
 
 #include "base/escape.h"
@@ -36,7 +36,7 @@ void format_quote(struct strbuf *out, const char *name)
 	}
 }
 
-/** Append blanks or zeros. */
+/** Append n blanks or zeros. */
 static void fill(struct strbuf *out, char with, size_t n)
 {
 	char *to = strbuf_extend(out, n);
@@ -63,7 +63,7 @@ static void put_text(const struct putting *p, const char *text)
 	put_bytes(p, text, strlen(text));
 }
 
-/** Append n bytes of a name, which may contain anything. */
+/** Append n bytes of a name, quoted for a terminal, as put_bytes(). */
 static void put_name(const struct putting *p, const char *name, size_t n)
 {
 	struct strbuf raw = {0}, quoted = {0};
@@ -110,7 +110,7 @@ static void put_flagged(const struct putting *p, const char *digits, const char 
 		fill(p->out, ' ', blanks);
 }
 
-/** Append the share of a file that is stored in blocks. */
+/** Append the ratio of the disk space of a file to its size. */
 static void put_sparseness(const struct putting *p)
 {
 	const struct k_statx *st = p->st;
@@ -149,7 +149,8 @@ static void put_strftime(const struct putting *p, const char *format, const stru
 	struct strbuf all = {0};
 	/* The format starts with a blank, so that an empty result differs from an error. */
 	size_t n = time_text(text, sizeof(text), format, tm), at = 0;
-	/* To find the seconds, format a time with other seconds: only these two digits differ. */
+	/* To find where the seconds are in the text, format the time again with different seconds:
+	   only these two digits differ. */
 	then.tm_sec += then.tm_sec >= 11 ? -11 : 11;
 	if (*fraction && time_text(other, sizeof(other), format, &then) == n) {
 		while (at < n && text[at] == other[at])
@@ -173,7 +174,7 @@ static void put_time(const struct putting *p, struct k_statx_time t, char letter
 	char fraction[24] = "", format[8] = " %", text[96];
 	time_t sec = (time_t)t.sec;
 	struct tm tm;
-	/* Ten digits, as in find(1). */
+	/* The fraction has ten digits, as in find(1). */
 	if (letter == '\0' || strchr("STX+@", letter))
 		snprintf(fraction, sizeof(fraction), ".%09" PRIu32 "0", t.nsec);
 	if (letter == '@' || !localtime_r(&sec, &tm)) {
@@ -206,14 +207,15 @@ static void put_target(const struct putting *p)
 	strbuf_destroy(&target);
 }
 
-/** Append a type as a letter. */
+/** Append a type, DT_*, as a letter. */
 static void put_type(const struct putting *p, uint8_t type)
 {
 	char letter[] = {type_letter(type), '\0'};
 	put_text(p, *letter ? letter : "U");
 }
 
-/** Append the type of the target of a symlink; N: missing; L: a loop. */
+/** Append the type of the object or, for a symlink, of its target.  N: the target is missing; L: a
+    loop of symlinks. */
 static void put_xtype(const struct putting *p)
 {
 	const struct query_facts *facts = p->visit->object.facts;
@@ -226,7 +228,7 @@ static void put_xtype(const struct putting *p)
 			p->env->failed(p->env->arg, error);
 		put_text(p, error == ELOOP ? "L" : "?");
 	} else if (type == DT_LNK) {
-		/* If links are followed, only broken links remain links. */
+		/* The target was looked up: the type of a symlink means that it is missing. */
 		put_text(p, "N");
 	} else {
 		put_type(p, type);
@@ -256,7 +258,7 @@ static void put_context(const struct putting *p)
 	put_bytes(p, context, strnlen(context, (size_t)n));
 }
 
-/** The length of a path without trailing slashes; 0: only slashes. */
+/** Get the length of a path without trailing slashes; 0: the path has only slashes. */
 static size_t length_stripped(const char *path)
 {
 	size_t len = strlen(path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -ls: a line as from ls -dils, with the column widths of GNU find, which grow as needed. */
+/* -ls: a line as from ls -dils, with the column widths of GNU find; a longer cell widens its
+   column. */
 #include "cmd/find/find.h"
 
 #include <dirent.h>
@@ -55,7 +56,8 @@ static void put_owner(struct find *find, enum column column, struct owners *owne
 	put_cell(find, column, true, name ? name : number);
 }
 
-/** Append the time of the last change; with the year if it is not in the last six months. */
+/** Append the time of the last change; with the year instead of the time of day if the change was
+    not in the last six months. */
 static void put_date(struct find *find, int64_t sec)
 {
 	enum { OLD = 180 * 24 * 60 * 60, LATER = 60 * 60 };
