@@ -99,8 +99,10 @@ static void print_built(const struct one *one, const struct index_info *info,
 	text_print(&text, stdout);
 }
 
-/** Walk the file system and write its index.  @dirfd  The directory of the index.  @rootfd  The
-    mount point.
+/** Walk the file system and write its index.
+    @dirfd   The directory of the index.
+    @rootfd  The mount point.
+    @uuid    The ID of the file system, from index_run_uuid().
     @return 0, or an errno. */
 static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uuid,
                           struct walk_counts *counts)
@@ -112,7 +114,8 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 	struct index_build *build = index_build_new(os, dirfd);
 	if (!build)
 		return errno;
-	/* Elsewhere, bulk would read as sync does, but not in inode order. */
+	/* On file system types without a bulk interface, SEARCH_ENGINE_BULK would read attributes
+	   one by one, and unlike SEARCH_ENGINE_AUTO not in inode order. */
 	enum os_inodes_of of;
 	bool bulk = os_inodes_type(m->fstype, &of);
 	const struct walk_options how = {
@@ -137,7 +140,7 @@ static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uu
 	return error;
 }
 
-/** Build one index.  @return an exit status, after a message if it is not 0. */
+/** Build an index.  @return an exit status, after a message if the status is not 0. */
 static int build_one(struct one *one)
 {
 	struct index_run *ir = one->ir;
@@ -185,7 +188,8 @@ static int build_one(struct one *one)
 	return error ? CX_ERROR : one->errors ? CX_INCOMPLETE : CX_OK;
 }
 
-/** Print the mounts that are left out, unless the reason is obvious. */
+/** Print the mounts that are not indexed, with the reason; omit pseudo file systems and file
+    systems in memory. */
 static void print_left_out(const struct index_run *ir)
 {
 	struct text text = {0};
@@ -205,7 +209,7 @@ static void print_left_out(const struct index_run *ir)
 	text_print(&text, stdout);
 }
 
-/** Whether an operand can be indexed; prints why not. */
+/** Whether the i-th mount, named by an operand, can be indexed; print a message if not. */
 static bool is_possible(const struct index_run *ir, size_t i)
 {
 	enum place_why why = index_run_never(&ir->places[i]);

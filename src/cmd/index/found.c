@@ -15,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Find the mount of the root of an index.  @return 0, or -1 (ENOMEM). */
+/** Set found->place and found->twin: find the mounts whose root is the root of an index.
+    @return 0, or -1 (ENOMEM). */
 static int find_place(struct index_run *ir, struct index_found *found)
 {
 	struct strbuf name = {0};
@@ -37,7 +38,8 @@ static int find_place(struct index_run *ir, struct index_found *found)
 	return failed ? fail(ENOMEM) : 0;
 }
 
-/** Add an index.  @return 0, or -1 (ENOMEM). */
+/** Open the index in the directory `name`, and add the index to ir->found, even if it cannot be
+    opened.  @return 0, or -1 (ENOMEM). */
 static int add_index(struct index_run *ir, enum index_mode mode, const char *name)
 {
 	if (!ARRAY_ROOM(ir->found, ir->nfound, &ir->found_room))
@@ -65,7 +67,7 @@ static int add_index(struct index_run *ir, enum index_mode mode, const char *nam
 	return fail(ENOMEM);
 }
 
-/** Whether a directory of indexes has an entry that can be an index. */
+/** Whether the directory of all indexes has a directory `name`, which can be an index. */
 static bool has_entry(struct index_run *ir, const char *name)
 {
 	const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -75,7 +77,8 @@ static bool has_entry(struct index_run *ir, const char *name)
 	       && S_ISDIR(st.mode);
 }
 
-/** Add the index of an operand.  @return 0, or an exit status after a message. */
+/** Add the index that an operand names, by its directory or by a mount point.
+    @return 0, or an exit status after a message. */
 static int add_operand(struct index_run *ir, enum index_mode mode, const char *operand)
 {
 	struct strbuf name = {0};
@@ -182,7 +185,7 @@ bool index_found_within(const struct index_run *ir, size_t i)
 		                    ? word_below(info->root, other->root) : NULL;
 		struct index_row row;
 		index_dir dir;
-		/* Of a subvolume, the other index has only the name. */
+		/* Of a subvolume, an index has only the name (IF_UNREAD), not the contents. */
 		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
 		    && index_dir_row(found[k].index, dir, &row) == 0
 		    && !(row.col[IC_FLAGS] & IF_UNREAD))

@@ -44,15 +44,15 @@ extern const struct column_table index_columns;      /* for export */
 struct index_run {
 	struct run run;
 	struct input_opts input;     /* input of `run` */
-	struct place *places;        /* for each node of run.d->tree */
-	char (*uuids)[INDEX_UUID];   /* UUIDs of the places */
-	size_t nplaces;
+	struct place *places;        /* the mounts: one for each node of run.d->tree */
+	char (*uuids)[INDEX_UUID];   /* the IDs to which place.uuid points */
+	size_t nplaces;              /* number of mounts */
 	int dirfd;                   /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;           /* path of that directory */
-	const char *given;           /* --index-dir, or NULL */
-	struct index_found *found;   /* index_run_indexes() */
+	const char *given;           /* argument of --index-dir, or NULL */
+	struct index_found *found;   /* indexes, from index_run_indexes() */
 	size_t nfound, found_room;
-	bool begun;
+	bool begun;                  /* index_run_begin() was called */
 };
 
 /** A subcommand. */
@@ -77,11 +77,12 @@ int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
 int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create);
 void index_run_end(struct index_run *ir);
 
-/** Whether an operand is not empty; reports an empty one. */
+/** Whether an operand is not empty; print a message if it is empty. */
 bool index_path_given(const char *path);
 
-/** Find the place with a mount point.  @return its index; SIZE_MAX after a message: the path is
-    not a mount point (the message names the mount that contains it), or not accessible. */
+/** Find a mount by its mount point.
+    @return its index in ir->places; SIZE_MAX after a message: the path is not accessible, or not a
+    mount point (the message names the mount that contains the path). */
 size_t index_run_find(struct index_run *ir, const char *path);
 
 /** Open the root directory of a mount, without blocking.  @return a descriptor, or -1 (ESTALE:
@@ -91,41 +92,46 @@ int index_run_open(struct index_run *ir, const struct place *place);
 /** Why a mount cannot have an index, even on request; PLACE_INDEX: it can. */
 enum place_why index_run_never(const struct place *place);
 
-/** The ID of a place's file system in indexes; "": it cannot have an index, or cannot be opened. */
+/** Get the ID that indexes use for the file system of the i-th mount; "": the file system cannot
+    have an index, or cannot be opened. */
 const char *index_run_uuid(struct index_run *ir, size_t i);
 
-/** Append why a place has no index, with the mount or remedy for that reason. */
+/** Append why the i-th mount has no index; if another mount is the reason, with this mount, and
+    with a remedy for PLACE_TWIN. */
 void index_run_why(const struct index_run *ir, size_t i, enum place_why why, struct strbuf *text);
 
 /* found.c */
 
-/** An index and the place where its file system is mounted now. */
+/** An index, and the mount of its file system. */
 struct index_found {
 	char *name;                  /* name of its directory */
 	struct index *index;         /* NULL: it cannot be opened */
 	int error;                   /* why it cannot be opened */
-	size_t place;                /* the mount with the index's root; SIZE_MAX: none */
-	size_t twin;                 /* a mount with PLACE_TWIN that may show the same file
-	                                system; or SIZE_MAX */
-	char *title;                 /* for messages: the mount point, or else the name */
+	size_t place;                /* the mount whose root is the root of the index, as an index
+	                                in index_run.places; SIZE_MAX: none */
+	size_t twin;                 /* a mount with PLACE_TWIN that may show the file system of the
+	                                index; or SIZE_MAX */
+	char *title;                 /* for messages: the mount point, or else `name` */
 };
 
-/** Find and open indexes: ir->found.
-    @operands  n mount points, or names of directories of indexes; n = 0: all.
+/** Find and open indexes, and store them in ir->found.  Indexes that cannot be opened are stored
+    too; index_report() reports them.
+    @operands  n mount points, or names of directories of indexes; n = 0: all indexes.
     @required  Finding no index is an error.
-    @return 0, or an exit status after a message: an operand has no index.  Includes indexes that
-    cannot be opened; index_report() reports these. */
+    @return 0, or an exit status after a message: an operand has no index. */
 int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum index_mode mode,
                       bool required);
 
-/** The index in ir->found for the root of a place, even if it cannot be opened; NULL: none. */
+/** Find the index in ir->found that contains the root of a mount, even if the index cannot be
+    opened; NULL: none.  @place  The mount, as an index in ir->places. */
 struct index_found *index_found_for(struct index_run *ir, size_t place);
 
-/** Whether another index, of a directory above, has the contents of found[i]. */
+/** Whether the contents of the index ir->found[i] are also in the index of a directory above its
+    root. */
 bool index_found_within(const struct index_run *ir, size_t i);
 
 /** Report that the mount of a path has no index, and why or what to do.
-    @place  The mount; out of range: unknown. */
+    @place  The mount, as an index in ir->places; out of range: unknown. */
 void index_report_missing(struct index_run *ir, const char *path, size_t place);
 
 /** Report why an index cannot be opened, read or written, and what to do.

@@ -55,7 +55,8 @@ void index_run_why(const struct index_run *ir, size_t i, enum place_why why, str
 		strbuf_puts(text, "; " INDEX_TWIN_REMEDY);
 }
 
-/** Get the ID of a place's file system; without opening it, the UUID of its device. */
+/** Set place->uuid, the ID of the file system of a mount.  If the mount must not be opened, it is
+    the UUID of the device. */
 static void name_place(struct index_run *ir, size_t i)
 {
 	struct place *place = &ir->places[i];
@@ -69,7 +70,7 @@ static void name_place(struct index_run *ir, size_t i)
 	os_close(&ir->run.os, fd);
 }
 
-/** Fill in a place from its mount. */
+/** Fill in a struct place with the facts about the i-th mount. */
 static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 {
 	const struct discovery *d = ir->run.d;
