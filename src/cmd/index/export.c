@@ -40,9 +40,9 @@ const struct option_table index_export_table = {
 	"index export", export_rows, sizeof(export_rows) / sizeof(*export_rows),
 };
 
-/** An object and its cluster. */
+/** An object, and the number of the cluster that contains the object. */
 struct exported {
-	struct object object;        /* first member, as cells of other columns use it */
+	struct object object;        /* must be first: functions of cells get its address */
 	uint32_t cluster;
 };
 
@@ -66,8 +66,9 @@ static bool is_in_index(const struct search_column *column)
 	       && strcmp(column->info.name, "DEV") != 0;
 }
 
-/** Append a field quoted as in RFC 4180.  Names are escaped as on a terminal, so that no field
-    has a line break and all are valid UTF-8. */
+/** Append a field quoted as in RFC 4180.  Names are escaped as on a terminal, so that no field has
+    a line break, and all fields are valid UTF-8.
+    @escaped  A buffer to use. */
 static void put_csv(const char *field, struct strbuf *out, struct strbuf *escaped)
 {
 	strbuf_reset(escaped);
@@ -94,7 +95,7 @@ struct printing {
 	struct strbuf text, path, escaped;
 };
 
-/** Print pending text.  @return whether to go on. */
+/** Print pending text.  @return whether the text was printed. */
 static bool flush(struct printing *p)
 {
 	bool printed = fwrite(strbuf_str(&p->text), 1, p->text.len, stdout) == p->text.len;
@@ -157,7 +158,7 @@ static int print_index(struct index_run *ir, const struct index_found *found, st
 	return index_export(found->index, put_object, p) == 0 || errno == 0 ? 0 : -1;
 }
 
-/** Choose the columns.  @return 0, or an exit status after a message. */
+/** Choose the columns, from -o or by default.  @return 0, or an exit status after a message. */
 static int choose_columns(const struct export_opts *opts, struct printing *p)
 {
 	const char *list = opts->columns ? opts->columns

@@ -164,7 +164,8 @@ static void put_limit(struct printing *p, uint32_t key, bool end, struct strbuf 
 {
 	uint64_t limit[2];
 	report_range((enum report_by)p->opts->by, key, &limit[0], &limit[1]);
-	/* The range of future times and the last range have no limit at one end. */
+	/* The range of times in the future has no lower limit, and the last range no upper
+	   limit. */
 	if (limit[end] != UINT64_MAX && (end || limit[1] > 0))
 		strbuf_number(text, limit[end]);
 }
@@ -190,7 +191,10 @@ static void put_cell(const void *arg, size_t row, const void *column, bool json,
 	((const struct report_column *)column)->cell(p, &p->rows[row], json, text);
 }
 
-/** Print the rows.  @dirs  Show directories.  @return 0, or -1 (ENOMEM). */
+/** Print the rows.
+    @dirs   Show the column DIR.
+    @fresh  When the oldest index was up to date, in seconds since 1970.
+    @return 0, or -1 (ENOMEM). */
 static int print_rows(struct printing *p, bool dirs, int64_t fresh)
 {
 	static const char *const heads[] = {
@@ -227,7 +231,7 @@ static int print_rows(struct printing *p, bool dirs, int64_t fresh)
 	return json_print(&json);
 }
 
-/** Largest first; for equal sizes the shortest path, then the original order. */
+/** Compare two rows: largest first; for equal sizes the shortest path, then the original order. */
 static int by_size(const void *left, const void *right)
 {
 	const struct usage_row *a = *(const struct usage_row *const *)left;
@@ -245,8 +249,11 @@ static int by_address(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/** Keep the largest rows, sorted by size or in their own order.
-    @top  How many; 0: all.  @n [in,out]  @return the rows, for free(3); NULL: ENOMEM. */
+/** Copy the largest rows.
+    @n [in,out]  The number of rows.
+    @top     Maximum number of rows to copy; 0: all.
+    @sorted  Sort the copies by size; else keep their order.
+    @return the copies, for free(3); NULL: ENOMEM. */
 static struct usage_row *largest(const struct usage_row *rows, size_t *n, size_t top, bool sorted)
 {
 	const struct usage_row **order = calloc(*n + 1, sizeof(*order));
@@ -268,7 +275,9 @@ static struct usage_row *largest(const struct usage_row *rows, size_t *n, size_t
 	return kept;
 }
 
-/** Count the directories.  @return a report, or NULL after a message. */
+/** Count the disk usage of n directories in their indexes.
+    @names, by, depth  As for report_new().
+    @return a report, or NULL after a message. */
 static struct report *count(struct index_run *ir, const struct reported *dirs, size_t n,
                             const char *const *names, enum report_by by, unsigned depth)
 {
@@ -285,7 +294,8 @@ static struct report *count(struct index_run *ir, const struct reported *dirs, s
 	return report;
 }
 
-/** Draw the directories.  @return 0, or an exit status after a message. */
+/** Draw the disk usage of n directories, by directory and by age, as SVG.
+    @return 0, or an exit status after a message. */
 static int draw(struct index_run *ir, const struct report_opts *opts, const struct reported *dirs,
                 size_t n, const char *const *names)
 {
@@ -306,7 +316,7 @@ static int draw(struct index_run *ir, const struct report_opts *opts, const stru
 	    || !(kept = largest(rows, &nrows, opts->top ? opts->top : SVG_TOP, false))
 	    || report_rows(ages, &rows, &nages) != 0)
 		goto fail;
-	/* Sum over all directories, in the order of the ranges. */
+	/* For each range of ages, make a bar of the sum over all directories. */
 	for (uint32_t key = 0; key < sizeof(bars) / sizeof(*bars); ++key) {
 		struct svg_bar bar = {0};
 		for (size_t i = 0; i < nages; ++i) {
@@ -371,8 +381,8 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	} else if (!to->found->index) {
 		index_report(ir, to->found->title, to->found->error);
 	} else {
-		/* The path from the index's root to the root of the mount, and the path below
-		   the mount point. */
+		/* The path in the index: from the root of the index to the root of the mount, then
+		   the path below the mount point. */
 		const char *above = index_info(to->found->index)->root;
 		const char *root = ir->places[node].mount->root;
 		strbuf_puts(&below, root + (above[1] ? strlen(above) : 0));
@@ -394,7 +404,10 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	return status;
 }
 
-/** Find the directories to report.  @names, dirs [out]  Room for each operand, and each index.
+/** Find the directories to report: those of the operands or, without operands, the roots of all
+    indexes.
+    @names, dirs [out]  Have room for each operand and each index.
+    @n [out]  The number of directories.
     @return 0, or an exit status after a message. */
 static int find_dirs(struct index_run *ir, char **operands, size_t noperands, const char **names,
                      struct reported *dirs, size_t *n)

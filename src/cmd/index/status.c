@@ -99,7 +99,8 @@ static void put_each(const struct status_row *row, struct strbuf *text)
 		strbuf_printf(text, "%.1f", (double)info->bytes / (double)info->rows);
 }
 
-/** The time since when all changes are known: in seconds, or two digits and a unit. */
+/** Append the age of an index, the time since it was up to date: in seconds for JSON, else with a
+    unit. */
 static void put_age(const struct status_row *row, struct strbuf *text)
 {
 	static const struct {
@@ -124,7 +125,7 @@ static void put_index(const struct status_row *row, struct strbuf *text)
 	strbuf_puts(text, row->found ? row->found->name : "");
 }
 
-/** The state of an index in words. */
+/** Append the state of an index in words. */
 static void put_state(const struct status_row *row, struct strbuf *text)
 {
 	const struct index_info *info = info_of(row);
@@ -191,8 +192,8 @@ static bool is_listed(enum place_why why, const struct status_opts *opts)
 	return opts->all || opts->json || (why != PLACE_PSEUDO && why != PLACE_MEMORY);
 }
 
-/** Make the rows: first the indexes, then mounts without an index.  @rows [out]
-    @return their number. */
+/** Make the rows: first the indexes, then the mounts without an index.  @rows [out]
+    @return the number of rows. */
 static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
                         struct status_row *rows)
 {

@@ -71,7 +71,7 @@ static void put_rect(struct strbuf *out, const struct box *box, const char *clas
 	              "height=\"%.1f\">", class, box->x, box->y, box->w, box->h);
 }
 
-/** "1.5G, 12 objects" */
+/** Append a sum: "1.5G, 12 objects". */
 static void put_sum(struct strbuf *out, const struct usage_sum *sum)
 {
 	column_size(out, sum->size);
@@ -80,7 +80,7 @@ static void put_sum(struct strbuf *out, const struct usage_sum *sum)
 	strbuf_puts(out, sum->count == 1 ? " object" : " objects");
 }
 
-/** Write a name, truncated to a width. */
+/** Write a name at (x, y), truncated to a width in pixels. */
 static void put_label(struct map *map, const char *name, double x, double y, double width)
 {
 	long room = (long)(width / LETTER);
@@ -104,7 +104,9 @@ static void put_label(struct map *map, const char *name, double x, double y, dou
 	strbuf_puts(map->out, "</text>\n");
 }
 
-/** The worst aspect ratio in a row of parts along a side. */
+/** Get the worst aspect ratio in a row of parts.
+    @least, most, sum  The smallest, the largest, and all areas of the parts.
+    @side  Length of the side along which the row is laid. */
 static double worst(double least, double most, double sum, double side)
 {
 	double a = side * side * most / (sum * sum), b = sum * sum / (side * side * least);
@@ -122,7 +124,8 @@ static void squarify(struct map *map, const struct part *parts, size_t n, struct
 		const double side = box.w < box.h ? box.w : box.h;
 		const double most = (double)parts[i].size * scale;
 		double sum = most;
-		/* Without any area, the rest become rectangles of size 0. */
+		/* If the parts or the rectangle have no area, the remaining parts become rectangles
+		   of size 0. */
 		end = most > 0 && side > 0 ? i + 1 : n;
 		for (double best = worst(most, most, sum, side); end < n; ++end) {
 			double area = (double)parts[end].size * scale, next;
@@ -202,7 +205,7 @@ static void draw_node(struct map *map, size_t i)
 	strbuf_puts(map->out, "</title></rect>\n");
 	const double edge = box->w > 12 && box->h > 12 ? 2 : 0;
 	const double head = box->h > 3 * HEAD ? HEAD : edge;
-	/* Draw nothing over a name. */
+	/* Write the name only where no part will cover it. */
 	if (box->h >= HEAD && (head == HEAD || node->end == i + 1))
 		put_label(map, name, box->x + 3, box->y + HEAD - 4, box->w - 6);
 	lay_parts(map, node, i + 1, node->end, (struct box){
@@ -218,7 +221,9 @@ static bool is_below(const struct usage_row *row, const struct node *above)
 	       && row->path[above->len] == '/' && strcmp(row->path, path) != 0;
 }
 
-/** Make nodes from rows, in which directories follow the directories they contain. */
+/** Make nodes from the rows, from the last row to the first: in the rows, directories follow the
+    directories that they contain.
+    @above  Scratch for the indexes of the directories above a node. */
 static void make_nodes(struct map *map, const struct usage_row *dirs, size_t *above)
 {
 	size_t depth = 0;
@@ -260,7 +265,8 @@ static void put_bars(struct map *map, const struct svg_bar *bars, size_t n)
 int svg_report(struct strbuf *out, const struct usage_row *dirs, size_t ndirs,
                const struct svg_bar *bars, size_t nbars)
 {
-	/* Distinguishable even for the color-blind (Okabe and Ito); the last is for roots. */
+	/* Even color-blind people can distinguish these colors (Okabe and Ito); the last color is
+	   for roots. */
 	static const char *const colors[COLORS + 1] = {
 		"#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7",
 		"#999999", "#eeeeee",

@@ -11,7 +11,7 @@
 struct table_column {
 	const char *name;
 	unsigned char type;       /* enum column_type */
-	bool only_json;
+	bool only_json;           /* shown only in JSON */
 };
 
 struct table {
@@ -29,7 +29,7 @@ struct table {
 __attribute__((warn_unused_result))
 int table_print(const struct table *table);
 
-/** Write the rows as an array. */
+/** Write the rows as a JSON array. */
 void table_json(const struct table *table, struct json *json, const char *key);
 
 #endif
