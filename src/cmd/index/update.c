@@ -16,7 +16,8 @@
 
 enum update_engine { UPDATE_AUTO, UPDATE_SYNC, UPDATE_BULK };
 
-/* XFS must return all inodes, so by default only twice a day. */
+/* Default minimum of seconds between two searches for changed inodes of an XFS, which must return
+   all inodes. */
 enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
@@ -25,7 +26,7 @@ struct update_opts {
 	int engine;                  /* enum update_engine */
 };
 
-/** See look_find(). */
+/** Get the argument `age` of look_find().  @max_age  Argument of --max-age in seconds; -1: none. */
 static int64_t look_age(enum update_engine engine, int64_t max_age)
 {
 	switch (engine) {
@@ -115,7 +116,7 @@ bool live_usable(const struct index_run *ir, const struct index_found *found, bo
 	return false;
 }
 
-/** Update one index.  @return an exit status. */
+/** Update an index.  @return an exit status. */
 static int update_one(struct index_run *ir, const struct index_found *found,
                       const struct update_opts *opts, int64_t max_age,
                       const struct map64 *covered)

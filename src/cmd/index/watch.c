@@ -34,7 +34,7 @@ const struct option_table index_watch_table = {
 	"index watch", watch_rows, sizeof(watch_rows) / sizeof(*watch_rows),
 };
 
-enum { SIGNALS, MOUNTS, FIRST };   /* descriptors that are polled */
+enum { SIGNALS, MOUNTS, FIRST };   /* indexes in watching.fds; FIRST: the first watched index */
 
 /** A watched index. */
 struct watched {
@@ -52,8 +52,8 @@ struct watching {
 	int status;
 };
 
-/** Why a file system cannot be watched; if a command helps, ends with "use "; NULL: the error is
-    clear by itself. */
+/** Get the reason why a file system cannot be watched; the text ends with "use " if a command
+    helps.  NULL: strerror() says enough. */
 static const char *remedy_of(int error)
 {
 	switch (error) {
@@ -86,7 +86,7 @@ static void report_refused(const struct watching *w, const char *title, int erro
 	strbuf_destroy(&text);
 }
 
-/** Report that changes were lost. */
+/** Report that changes were lost, and how many directories were compared instead. */
 static void report_lost(const struct watching *w, const char *title,
                         const struct refresh_counts *counts)
 {
@@ -115,7 +115,7 @@ static void end_one(struct watching *w, struct watched *one, bool stores)
 		index_report(w->ir, one->found->title, errno);
 		w->status = CX_ERROR;
 	}
-	/* Other processes may write it now. */
+	/* Close the index, so that other processes can write to it. */
 	index_close(index);
 	one->found->index = NULL;
 }
@@ -163,7 +163,8 @@ static void apply_one(struct watching *w, struct watched *one)
 		else
 			index_report(w->ir, title, error);
 		w->status = CX_ERROR;
-		/* Store nothing derived from a damaged index, or without its root. */
+		/* Do not store pending changes if the index is damaged or its root cannot be
+		   read. */
 		end_one(w, one, error != EBADMSG && !counts.root_error);
 		return;
 	}
@@ -175,7 +176,8 @@ static void apply_one(struct watching *w, struct watched *one)
 		w->status = CX_ERROR;
 }
 
-/** After a change of the mount table: file systems may be unmounted, and names covered. */
+/** After a change of the mount table, find the names that mounts cover now, and stop watching the
+    indexes whose file system was unmounted. */
 static void check_mounts(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
@@ -193,7 +195,8 @@ static void check_mounts(struct watching *w)
 	}
 }
 
-/** Follow the file systems until a signal, or until none is left to watch. */
+/** Follow the changes of the file systems until SIGTERM or SIGINT, or until no file system is left
+    to watch. */
 static void follow(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
@@ -247,7 +250,7 @@ static int watch_all(struct index_run *ir, const void *opts, char **operands, si
 		goto out;
 	}
 	w.fds[SIGNALS] = (struct pollfd){.fd = os_signalfd_open(os), .events = POLLIN};
-	/* Open before the table is read, so that later changes are noticed. */
+	/* Open mountinfo before the mount table is read, so that later changes are noticed. */
 	w.fds[MOUNTS] = (struct pollfd){
 		.fd = os_openat(os, AT_FDCWD, "/proc/self/mountinfo", O_RDONLY), .events = POLLPRI,
 	};
