@@ -104,7 +104,7 @@ static void put_more(struct json *json, const struct profile_row *row,
 	json_end(json);
 }
 
-/** Write where the time of an algorithm went. */
+/** Write how the time of an algorithm divides into layers. */
 static void put_layer(struct json *json, const struct profile_layer *of)
 {
 	const struct layers *layers = &of->layers;
@@ -167,7 +167,7 @@ static void put_order(struct json *json, const struct profile_study *study)
 	json_end(json);
 }
 
-/** Write the subject and the conditions of the study. */
+/** Write what was measured, and the conditions: file system, caches, limits. */
 static void put_place(struct json *json, const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;

@@ -22,7 +22,8 @@ struct sheet {
 	bool failed;
 };
 
-/** Add columns, separated by '|'; a leading '>' aligns a column to the right. */
+/** Add the columns of a list of names separated by '|'; a '>' before a name aligns the column to
+    the right. */
 static void sheet_columns(struct sheet *s, const char *names)
 {
 	char text[200], *rest = text, *name;
@@ -62,14 +63,16 @@ static int sheet_end(struct sheet *s)
 	return s->failed ? -1 : 0;
 }
 
-/** Add milliseconds, with the significant digits. */
+/** Add a cell: a time given in seconds, printed in milliseconds with fewer decimals for longer
+    times.
+    @before  Text before the number. */
 static void sheet_time(struct sheet *s, const char *before, double seconds)
 {
 	double ms = seconds * 1e3;
 	sheet_cell(s, "%s%.*f", before, ms < 10 ? 3 : ms < 1000 ? 1 : 0, ms);
 }
 
-/** ">" for a stopped run, whose figures are lower bounds; else "". */
+/** Get ">" for a row that was stopped, whose figures are lower bounds; else "". */
 static const char *bound_of(const struct profile_row *row)
 {
 	return row->state == PROFILE_STOPPED ? ">" : "";
@@ -86,7 +89,7 @@ static void cell_figure(struct sheet *s, const struct profile_row *row, enum pro
 		sheet_cell(s, "%s%.0f", bound_of(row), value);
 }
 
-/** Add the difference from getmnt3 with all its rules. */
+/** Add a cell: the difference between a figure of a row and of getmnt3 with all its rules. */
 static void cell_more(struct sheet *s, const struct profile_row *row,
                       const struct profile_row *all_rules, enum profile_figure figure)
 {
@@ -109,7 +112,7 @@ static void cell_ratio(struct sheet *s, struct profile_ratio ratio)
 		sheet_cell(s, "%s%.*f", marks[ratio.how], digits, ratio.value);
 }
 
-/** Whether any row in a range is incomplete. */
+/** Whether any of the rows `from` to `to` - 1 was stopped, was not run, or died. */
 static bool has_states(const struct profile_study *study, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; ++i) {
@@ -195,7 +198,8 @@ static int print_rules(const struct profile_study *study)
 	return sheet_end(&s);
 }
 
-/** The minimum and maximum number of turns of the rows. */
+/** Get the minimum and maximum number of turns of the rows.  The first turn of a row counts only if
+    the row has no other turn. */
 static void count_turns(const struct profile_study *study, size_t *least, size_t *most)
 {
 	*least = *most = 0;
@@ -208,7 +212,7 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 	}
 }
 
-/** Print the subject and the conditions of the study. */
+/** Print what was measured, and how. */
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;
@@ -249,8 +253,8 @@ static void print_firsts(const struct profile_study *study)
 		say(".\n");
 }
 
-/** Print which differences in real time are noise: the maximum among rows that made the same
-    calls, or the interquartile range of getmnt3's turns. */
+/** Print which differences in real time are noise: the maximum difference between getmnt3 and the
+    rows that made the same calls as getmnt3, or the interquartile range of the turns of getmnt3. */
 static void print_noise(const struct profile_study *study)
 {
 	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
@@ -311,13 +315,14 @@ static void print_notes(const struct profile_study *study)
 
 /* For --layers. */
 
-/** Replace a value that would print as -0 by 0. */
+/** Replace a value that would print as -0 by 0.  @least  Values between -least and 0 print as
+    -0. */
 static double no_minus(double value, double least)
 {
 	return value < 0 && value > -least ? 0 : value;
 }
 
-/** Print where the time of an algorithm went. */
+/** Print how the time of an algorithm divides into layers. */
 static int print_layer(const struct profile_layer *of)
 {
 	struct sheet s = {0};
@@ -326,7 +331,8 @@ static int print_layer(const struct profile_layer *of)
 	for (size_t i = 0; i < layers->n; ++i) {
 		const struct layer_row *row = &layers->rows[i];
 		bool of_call = row->call != OS_NCALLS;
-		/* Samples are from other runs, so they have no cost of their own. */
+		/* Layers up to LAYER_TOGETHER count samples, which were taken in other runs: a time
+		   for each sample would mean nothing. */
 		bool counted = row->count && row->layer > LAYER_TOGETHER;
 		sheet_cell(&s, "%s%s%s", layer_title(layers, row->layer), of_call ? ": " : "",
 		           of_call ? os_call_name(row->call) : "");
@@ -349,8 +355,9 @@ static int print_layer(const struct profile_layer *of)
 	return sheet_end(&s);
 }
 
-/** Print how much clocks changed the processor time, if more than 10 %.
-    @without  Seconds of processor time of a run without clocks. */
+/** Print how much the processor time of the runs with clocks differs from the run without clocks,
+    if by more than 10 %.  The cost of reading the clocks is subtracted.
+    @without  Processor time in seconds of a run without clocks. */
 static void print_apart(const struct profile_layer *of, double without)
 {
 	const struct layers *layers = &of->layers;

@@ -4,8 +4,9 @@
  *
  *     PATH or --live --> turns: each row, in varying order --> medians --> tables
  *
- * The first turn warms the caches and shows how long each row takes, so that the other turns fit
- * into the time limit.  A run that was stopped is not repeated.
+ * A row is an algorithm, or getmnt3 without one of its rules.  The first turn warms the caches and
+ * shows how long each row takes, so that the other turns fit into the time limit.  A row that was
+ * stopped is not run again.
  */
 #include "cmd/profile/profile.h"
 
@@ -18,13 +19,13 @@
 #include <locale.h>
 #include <stdlib.h>
 
-/* Seconds: for a run; for everything; for all turns of a row; for its runs in a turn (long
-   enough for the ticks by which the kernel divides user from system time); for sampling. */
-#define MAX_TIME 30.0
-#define TOTAL_TIME 50.0
-#define ROW_TIME 0.4
-#define TURN_TIME 0.04
-#define SAMPLE_TIME 0.6
+/* Times in seconds. */
+#define MAX_TIME 30.0      /* default of --max-time: limit of a run */
+#define TOTAL_TIME 50.0    /* default of --total-time: limit of the study */
+#define ROW_TIME 0.4       /* for all turns of a row */
+#define TURN_TIME 0.04     /* for the runs of a row in a turn: long enough for the clock ticks by
+                              which the kernel divides user from system time */
+#define SAMPLE_TIME 0.6    /* for the runs of an algorithm with a sampler */
 
 enum { SEED = 1988, TURNS_LEAST = 3, TURNS_MOST = 7, LOOPS_MOST = 1000 };
 
@@ -61,7 +62,8 @@ static void profile_help(FILE *out)
 	             out);
 }
 
-/** Parse the numbers, and check combinations of options. */
+/** Parse the numbers and PATH, check combinations of options, and set defaults.
+    @return 0, or an exit status after a message. */
 static int check(struct profile_opts *a, int argc, char **argv)
 {
 	uint64_t number = 0;
@@ -99,14 +101,15 @@ static int check(struct profile_opts *a, int argc, char **argv)
 
 /* The study. */
 
-/** Seconds left for a run. */
+/** Get the seconds left for the next run. */
 static double profile_left(const struct profile_study *study)
 {
 	double left = study->end - os_now();
 	return left < study->opts->max_time ? left : study->opts->max_time;
 }
 
-/** Run a row in a turn.  @return 0, or an exit status. */
+/** Run a row in the current turn, and store the results.
+    @return 0, or an exit status after a message. */
 static int run_row(struct profile_study *study, size_t i)
 {
 	struct profile_row *row = &study->rows[i];
@@ -168,8 +171,9 @@ static bool needs_turn(const struct profile_study *study, size_t i)
 	       && left > study->rows[i].times[0].real * study->loops[i] * 1.5;
 }
 
-/** Measure where the time of an algorithm goes: with clocks, then with samples.  Each is started
-    only if 1.5 times the duration of the first turn is left. */
+/** Measure how the time of an algorithm divides into layers: with clocks, then with a sampler.
+    Each of these measurements is started only if 1.5 times the time of a run is left.
+    @return 0, or an exit status after a message. */
 static int run_layer(struct profile_study *study, size_t i)
 {
 	struct profile_layer *of = &study->layers[i];
@@ -201,7 +205,7 @@ static int run_layer(struct profile_study *study, size_t i)
 	return 0;
 }
 
-/** Perform all runs.  @return 0, or an exit status. */
+/** Perform all runs of the study.  @return 0, or an exit status after a message. */
 static int run_all(struct profile_study *study)
 {
 	size_t order[PROFILE_ROWS];
@@ -223,7 +227,7 @@ static int run_all(struct profile_study *study)
 		study->turns = study->turn + 1;
 		if (study->turn == 0)
 			plan_turns(study);
-		/* Before the other turns, which use up the remaining time. */
+		/* Measure the layers before the other turns, which use up the remaining time. */
 		bool layers = study->turn == 0 && study->opts->layers;
 		for (size_t i = PROFILE_ALGORITHMS; layers && !status && i-- > 0;)
 			status = run_layer(study, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of `getmnt profile`: the study, and running a row.
+ * Shared by the files of `getmnt profile`: the study, and the measurement of a row.
  */
 #ifndef GM_CMD_PROFILE_H
 #define GM_CMD_PROFILE_H
@@ -22,13 +22,13 @@ struct profile_opts {
 	double max_time, total_time;
 };
 
-/** For --layers: where the time of an algorithm went. */
+/** For --layers: how the time of an algorithm divides into layers. */
 struct profile_layer {
-	bool made;
+	bool made;                 /* the algorithm was measured with clocks */
 	bool died;                 /* not measured because its process died */
-	bool same;                 /* made the same calls as without clocks */
-	unsigned runs, sampled;    /* number of runs with clocks, and with samples */
-	struct layers layers;      /* sum over these runs */
+	bool same;                 /* the runs with clocks made the same calls as without clocks */
+	unsigned runs, sampled;    /* number of runs with clocks, and with a sampler */
+	struct layers layers;      /* sum over the runs with clocks */
 };
 
 struct profile_study {
@@ -38,14 +38,14 @@ struct profile_study {
 	struct profile_row rows[PROFILE_ROWS];
 	size_t nrows;
 	struct arena arena;        /* owns the times of the rows */
-	double start, end;         /* os_now() */
+	double start, end;         /* start of the study, and its time limit, as os_now() */
 	double seconds;            /* duration of the study */
 	bool shows;                /* show progress */
 	unsigned turn, turns;      /* the current turn; turns begun */
-	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* turns of a row; its runs in
-	                                                          each turn */
+	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* number of turns of a row after the
+	                                                          first; of its runs in a turn */
 	bool died;                 /* the process of a run died */
-	bool varies;
+	bool varies;               /* runs of a row made different calls */
 	char reason[160];          /* why getmnt3 did not find every mount, or "" */
 	uint64_t mounts;           /* number of mounts in the table, if fstype is known */
 	char fstype[32];           /* type of the root; "": unknown */
@@ -55,7 +55,7 @@ struct profile_study {
 	struct profile_layer layers[PROFILE_ALGORITHMS];
 };
 
-/** "without " if a row is named after a rule, else "". */
+/** Get "without " if a row is named after the rule that is off, else "". */
 static inline const char *profile_without(const struct profile_row *row)
 {
 	return row->rule < 0 ? "" : "without ";
@@ -63,11 +63,12 @@ static inline const char *profile_without(const struct profile_row *row)
 
 /* run.c */
 
-/** How to observe a run. */
+/** What to measure in a run besides its counts and total times. */
 enum profile_look {
-	PROFILE_PLAIN,       /* without observation */
-	PROFILE_CLOCKED,     /* each call is timed */
-	PROFILE_SAMPLED,     /* with a sampler, whose signals change the calls */
+	PROFILE_PLAIN,       /* nothing */
+	PROFILE_CLOCKED,     /* the time of each call */
+	PROFILE_SAMPLED,     /* where the program is when a signal of the sampler arrives; these
+	                        signals change the calls */
 };
 
 /** The result of a turn of a row. */
@@ -79,20 +80,20 @@ struct profile_turn {
 	bool varies;               /* the runs differ in their calls */
 	char reason[160];          /* why mounts are missing, or "" */
 	char fstype[32];           /* type of the root */
-	struct os_clock clock;     /* sums over the runs, if observed */
-	struct os_samples samples;
+	struct os_clock clock;     /* sums over the runs, except for PROFILE_PLAIN */
+	struct os_samples samples; /* for PROFILE_SAMPLED */
 };
 
 /** Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
     and rules, without printing.  There, a clock and getrusage(2) measure times, and system calls
-    are counted as for --stats.  The process is killed at the time limit.  If it dies by itself (out
-    of memory), the row is stopped too, after a message.
+    are counted as for --stats.  The process is killed at the time limit.  If the process dies
+    before (out of memory), the row is stopped too, after a message.
     @i  Index of the row.
     @limit  Seconds for all runs.
     @loops  Number of runs, at least 1; fewer if the time limit is reached.
     @turn [out]
-    @return 0, or an exit status after a message: the root is not a directory, or the table
-    cannot be read; with --cold, the caches cannot be dropped. */
+    @return 0, or an exit status after a message: the root is not a directory, or the table cannot
+    be read; with --cold, the caches cannot be dropped. */
 int profile_run_row(struct profile_study *study, size_t i, enum profile_look look, double limit,
                     unsigned loops, struct profile_turn *turn);
 

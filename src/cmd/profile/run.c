@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running and measuring one row of a study.
+ * Run and measure one row of a study.
  *
  *     parent                          child
  *     profile_run_row() --fork------> the options of `getmnt discover`, parsed
@@ -26,7 +26,7 @@
 #include <stdlib.h>
 
 enum {
-	GRACE_SECONDS = 2,     /* beyond the time limit of a child */
+	GRACE_SECONDS = 2,     /* from the time limit of a child until the child is killed */
 	END_SECONDS = 2,       /* for a child to exit after its last message */
 	SAMPLE_EVERY = 97000,  /* nanoseconds between samples; not a multiple of a tick */
 };
@@ -36,7 +36,7 @@ struct report {
 	bool done;                 /* the last message */
 	int status;                /* not 0: an error was printed, and turn is undefined */
 	struct profile_turn turn;
-	char where[200];           /* the current directory, during a run */
+	char where[200];           /* the directory that the run searches now */
 };
 
 /** State of the child. */
@@ -67,7 +67,8 @@ static void run_progress(const struct discover_progress *progress, void *arg)
 	r->report.turn.counts = kept;
 }
 
-/** Perform a run, observed as requested.  Observation does not change the counts of calls. */
+/** Perform a run, with clocks or a sampler if requested.  Calls made for clocks and sampler are not
+    counted.  @return an exit status. */
 static int run_observed(struct runner *r)
 {
 	struct profile_turn *turn = &r->report.turn;
@@ -90,7 +91,7 @@ static int run_observed(struct runner *r)
 	return status;
 }
 
-/** Store the results of a run. */
+/** Store the counts of the first run; of a later run, store only whether its counts differ. */
 static void store_results(struct profile_turn *turn, const struct run *run, bool first)
 {
 	const struct discovery *d = run->d;
@@ -113,8 +114,9 @@ static void store_results(struct profile_turn *turn, const struct run *run, bool
 	snprintf(turn->fstype, sizeof(turn->fstype), "%s", type ? type : "");
 }
 
-/** Run once, and measure.  A stopped run counts only if it is the first.
-    @stopped [out]
+/** Perform and measure a run.  The results of a stopped run are used only if it is the first run.
+    @limit  Seconds for the run.
+    @stopped [out]  The time limit was reached.
     @return 0, or an exit status. */
 static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 {
@@ -142,8 +144,8 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	os_mark(MARK_END);
 	double real = os_now() - r->list.run.start;
 	os_usage(&r->own, &after);
-	/* getmnt1 and getmnt2 continue after all mounts are named, so only the time shows
-	   that they were stopped. */
+	/* A run in which all mounts were named may have been stopped: getmnt1 and getmnt2 continue
+	   after that.  So only the time shows whether the run was stopped. */
 	*stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	if (!status && r->list.run.d && (first || !*stopped)) {
@@ -159,7 +161,8 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	return status;
 }
 
-/** Perform all runs.  Only the first prints messages, unless silent. */
+/** In the child: perform `loops` runs, or as many as fit into `limit` seconds.  Only the first run
+    prints messages; if `silent`, no run does.  @return an exit status. */
 static int run_child(struct runner *r, double limit, unsigned loops, bool silent)
 {
 	struct profile_times *times = &r->report.turn.times;
@@ -172,7 +175,7 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 		double left = end - os_now();
 		status = run_once(r, left > 1e-3 ? left : 1e-3, i == 0, &stopped);
 		message_note(NULL, true);
-		/* The next run must start with the limit that this run started with. */
+		/* A run raises the limit of open files: restore the limit for the next run. */
 		os_set_nofile(&r->own, files);
 		if (stopped || times->loops == 0)
 			break;
@@ -185,7 +188,7 @@ static int run_child(struct runner *r, double limit, unsigned loops, bool silent
 	return status;
 }
 
-/** Show the progress of a row.  @where  A directory. */
+/** Show the progress of a row: the number of directories, and the current directory. */
 static void show_progress(const struct profile_study *study, const struct profile_row *row,
                           uint64_t dirs, const char *where)
 {
@@ -199,8 +202,9 @@ static void show_progress(const struct profile_study *study, const struct profil
 	progress_line(head, where);
 }
 
-/** Receive messages from the child until the last one or the time limit.  @return whether the child
-    has finished. */
+/** Receive messages from the child until its last message or the time limit.
+    @last [out]  The message received last.
+    @return whether the child has finished. */
 static bool receive(const struct profile_study *study, const struct profile_row *row, int sock,
                     double limit, struct report *last)
 {
@@ -254,7 +258,8 @@ int profile_run_row(struct profile_study *study, size_t i, enum profile_look loo
 	}
 	if (pid == 0) {
 		struct runner r = {.study = study, .row = row, .look = look, .sock = sock};
-		/* The first run of getmnt3 reports errors of the path or the table. */
+		/* Only the first run of getmnt3 prints messages, such as errors of the path or the
+		   mount table: all rows would print the same messages. */
 		bool reports = look == PROFILE_PLAIN && study->turn == 0
 		               && i + 1 == PROFILE_ALGORITHMS;
 		r.report.status = run_child(&r, limit, loops, !reports);
