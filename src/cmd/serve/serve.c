@@ -3,9 +3,9 @@
  * getmnt serve: searches for a getmnt on another host, one after another, over standard input and
  * output (docs/PROTOCOL.md).
  *
- * It can only search, as this user.  Its memory is bounded: a request, the entries of a frame, and
- * the needs of the search.  If the client does not read, it waits in write(2); if the client is
- * gone, SIGPIPE ends it.
+ * The server can only search, as this user.  Its memory is bounded: a request, the entries of a
+ * frame, and the needs of the search.  If the client does not read, the server waits in write(2);
+ * if the client is gone, SIGPIPE ends the server.
  */
 #include "cmd/cmd.h"
 
@@ -20,9 +20,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/** Seconds: maximum delay of found entries; maximum silence towards the client. */
-#define HOLD 0.1
-#define SILENCE 1.0
+#define HOLD 0.1           /* maximum seconds until an entry is sent */
+#define SILENCE 1.0        /* maximum seconds in which nothing is sent during a search */
 
 enum { READ = 64 * 1024, THREADS_MOST = 64 };
 
@@ -37,7 +36,7 @@ struct serve {
 	size_t frame;              /* offset of the open frame; SIZE_MAX: none */
 	double written;            /* os_now() of the last write */
 	SEARCH *search;
-	bool failed;               /* writing failed for good */
+	bool failed;               /* an answer could not be written: the connection ends */
 };
 
 #define FLAG(field) OPT_IS_FLAG(struct serve_args, field)
@@ -71,8 +70,8 @@ static void flush(struct serve *serve)
 	serve->written = os_now();
 }
 
-/** Call before each step of a search: limits the delay of entries, and shows the client that
-    this process lives. */
+/** Before each step of a search, send the entries that have waited for HOLD seconds; after SILENCE
+    seconds, show the client that this process lives: for search_more.watch. */
 static void watch(void *arg)
 {
 	struct serve *serve = arg;
@@ -85,7 +84,7 @@ static void watch(void *arg)
 	flush(serve);
 }
 
-/** Append an entry to the frame. */
+/** Append an entry to the open frame, or to a new one. */
 static void put_entry(struct serve *serve, const struct talk_entry *entry)
 {
 	if (serve->frame == SIZE_MAX)
@@ -103,7 +102,8 @@ static bool note_action(void *arg, const struct query_action *action,
 	return true;
 }
 
-/** Find the actions that the last object reaches.  @error [out]  An errno value, or 0. */
+/** Find the actions of the query that the last object reaches: a set of 1 << query_action.index.
+    @error [out]  An errno value, or 0. */
 static uint32_t reach(const struct serve *serve, int *error)
 {
 	struct search_visit visit;
@@ -115,7 +115,7 @@ static uint32_t reach(const struct serve *serve, int *error)
 	return actions;
 }
 
-/** Send the last entry of the search. */
+/** Send the object or error that readsearch() returned last. */
 static void send_entry(struct serve *serve, const struct talk_request *request,
                        const struct searchent *e)
 {
@@ -160,14 +160,14 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 static int refuse(struct serve *serve, const char *why)
 {
 	enum { SHOWN = 1000 };
-	/* Tell the client first: standard error may have no reader. */
+	/* Send the reason to the client first: standard error may have no reader. */
 	wire_put_refused(&serve->out, why);
 	flush(serve);
 	message("serve", "%.*s", SHOWN, why);
 	return CX_ERROR;
 }
 
-/** Report why a search cannot start. */
+/** Report why a search cannot start, by the error of search_open().  @return CX_ERROR. */
 static int refuse_search(struct serve *serve, const struct talk_request *request, int error)
 {
 	struct pattern_error wrong;
@@ -193,7 +193,8 @@ static struct query *parse_query(const struct talk_request *request, struct strb
 {
 	struct query_env env;
 	struct query_error error = {0};
-	/* With METADATA, all objects have the attributes. */
+	/* Without SEARCH_METADATA, each action of the query needs the attributes of request->mask;
+	   with SEARCH_METADATA, the search reads them for all objects. */
 	unsigned mask = request->flags & SEARCH_METADATA ? 0 : request->mask;
 	size_t n = 0;
 	query_env_tests(&env, &mask);
@@ -243,7 +244,7 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.exported = request->exported,
 		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
 		.mindepth = request->mindepth,
-		.maxdepth = request->levels - 1,   /* 0: no limit */
+		.maxdepth = request->levels - 1,   /* levels is 0, maxdepth UINT_MAX: no limit */
 		.prefix = request->prefix, .name = request->name, .name_root = request->name_root,
 		.watch = watch, .arg = serve,
 	});
@@ -266,7 +267,8 @@ static int answer(struct serve *serve, const struct talk_request *request)
 	return serve->failed ? CX_ERROR : CX_OK;
 }
 
-/** Read more of the requests.  @return 1; 0 at the end; or -1 after a message. */
+/** Read more bytes of requests from standard input.
+    @return 1; 0 at the end of the input; or -1 after a message. */
 static int read_more(struct serve *serve)
 {
 	struct strbuf *kept = &serve->reader.kept;
@@ -321,7 +323,7 @@ static int serve_all(struct serve *serve)
 int cmd_serve(int argc, char **argv)
 {
 	struct serve_args args = {0};
-	/* The locale of the client is unknown; its text is UTF-8. */
+	/* Text of the client is UTF-8, whatever the locale of this host is. */
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
 		setlocale(LC_CTYPE, "");
 	int status = options_read(&serve_table, argc, argv, &args);
