@@ -167,7 +167,7 @@ static void put_order(struct json *json, const struct profile_study *study)
 	json_end(json);
 }
 
-/** Write what was measured, and the conditions: file system, caches, limits. */
+/** Write the measured directory, and the conditions: file system, caches, limits. */
 static void put_place(struct json *json, const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;

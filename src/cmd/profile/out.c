@@ -212,7 +212,7 @@ static void count_turns(const struct profile_study *study, size_t *least, size_t
 	}
 }
 
-/** Print what was measured, and how. */
+/** Print the heading: the measured directory, the algorithms, and the method. */
 static int print_head(const struct profile_study *study)
 {
 	const struct profile_opts *opts = study->opts;

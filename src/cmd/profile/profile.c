@@ -4,7 +4,7 @@
  *
  *     PATH or --live --> turns: each row, in varying order --> medians --> tables
  *
- * A row is an algorithm, or getmnt3 without one of its rules.  The first turn warms the caches and
+ * A row is an algorithm, or getmnt3 without a certain rule.  The first turn warms the caches and
  * shows how long each row takes, so that the other turns fit into the time limit.  A row that was
  * stopped is not run again.
  */
