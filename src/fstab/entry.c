@@ -53,8 +53,8 @@ void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	e.network = e.netdev || is_network_type(e.fstype);
 	e.optional = e.noauto || e.nofail;
 	e.idle = e.absent || ((e.noauto || strcmp(e.fstype, "ignore") == 0) && !e.automount);
-	/* A failed mount fails local-fs.target and the boot, but not remote-fs.target or
-	   swap.target. */
+	/* The boot fails if a mount of local-fs.target fails, but not if one of remote-fs.target
+	   or swap.target fails. */
 	e.needed = !e.swap && !e.optional && !e.automount && !e.network;
 	*entry = e;
 }
@@ -76,7 +76,7 @@ void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, str
 		.target = has_fields ? field(line, TABLINE_TARGET) : "",
 		.fstype = has_fields ? field(line, TABLINE_FSTYPE) : "",
 	};
-	/* mount(8) decodes the options before it separates them. */
+	/* mount(8) decodes octal escapes before it splits the options at commas. */
 	const char *raw = is_entry ? field(line, TABLINE_OPTIONS) : "";
 	if (*raw) {
 		struct strbuf options = {.arena = arena};

@@ -19,16 +19,16 @@ struct fstab_entry {
 	/* The fields, decoded; never NULL. */
 	const char *source, *target, *fstype;
 	const char *options;     /* "defaults" if the field is missing or empty */
-	int passno;              /* -1: missing */
+	int passno;              /* -1: the field is missing */
 
-	const struct tabline *line;    /* NULL: not in a file yet */
-	uint32_t number;         /* line number, from 1; 0: not in a file */
+	const struct tabline *line;    /* NULL: the entry is not in a file yet */
+	uint32_t number;         /* line number, from 1; 0: the entry is not in a file */
 	const char *path;        /* the target, normalized without following symlinks; NULL:
 	                            swap, or not an absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
 
-	/* In the order of the line; none if a quotation mark is not closed, as mount(8) then
-	   ignores all. */
+	/* The options, in the order of the line.  Empty if a quotation mark is not closed, since
+	   mount(8) then ignores all options. */
 	struct opt *opts;
 	uint32_t nopts;
 
@@ -41,7 +41,8 @@ struct fstab_entry {
 	bool nofail;
 	bool automount;          /* systemd mounts it on first access; false for swap */
 	bool netdev;             /* _netdev */
-	bool network;            /* systemd mounts it after the network: _netdev or the type */
+	bool network;            /* systemd mounts it after the network is up, because of _netdev
+	                            or the type */
 	bool mkdir;
 	bool idle;               /* nothing mounts it at boot: noauto without automount, or the type
 	                            "ignore" */
@@ -53,16 +54,18 @@ struct fstab_entry {
 	const char *real;        /* the mount point with symlinks followed; NULL: unknown */
 	const char *real_source; /* the source with symlinks followed; NULL: unknown, or not a
 	                            path */
-	bool skipped;            /* systemd mounts an API file system there, and skips the line */
-	bool numbered;           /* the device number of the source is known: */
+	bool skipped;            /* systemd mounts an API file system on this mount point by
+	                            itself, and skips the line */
+	bool numbered;           /* major and minor, the device number of the source, are set */
 	uint32_t major, minor;
-	bool added;              /* the line is not in the file yet */
-	bool absent;             /* a mount without a line, as the line it should have */
+	bool added;              /* the merge adds this line, which is not in the file yet */
+	bool absent;             /* not a line: in the graph of order.h, stands for a mount that
+	                            no line makes, or for a comment */
 };
 
 /** A parsed fstab. */
 struct fstab_file {
-	struct tablines *lines;        /* every byte of the text */
+	struct tablines *lines;        /* the text as lines, with every byte */
 	struct fstab_entry *entries;   /* one for each line, of any kind */
 	size_t count;
 	struct arena arena;
@@ -82,14 +85,14 @@ static inline bool fstab_is_entry(const struct fstab_entry *entry)
 	return entry->line && entry->line->kind == TABLINE_ENTRY;
 }
 
-/** Read a line of any kind.  For a damaged line, only the readable fields are set, and not the
-    path; for a comment, nothing.
+/** Read a line of any kind.  For a damaged line, only source, target and fstype are set, as far as
+    they can be read; for a comment or blank line, none of the fields.
     @line   Must outlive the entry.
     @arena  Keeps the strings and options. */
 void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
 
-/** Set the members that follow from source, target, fstype and options, which the caller has set,
-    except for facts of the host. */
+/** Set the members that follow from source, target, fstype and options, which the caller has set.
+    Facts about the host are kept. */
 void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
 /** The last option with this name, which overrides others; NULL: none. */
@@ -98,10 +101,10 @@ const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *
 /** The value of the last option with this name; "" without a value; NULL: no such option. */
 const char *fstab_entry_value(const struct fstab_entry *entry, const char *name);
 
-/** Whether a line has exactly this option. */
+/** Whether a line has this option, written as NAME or NAME=VALUE. */
 bool fstab_entry_has(const struct fstab_entry *entry, const char *option);
 
-/** Where an entry is mounted, as far as known; NULL: nowhere. */
+/** The mount point of an entry, with symlinks followed if known; NULL: the entry has none. */
 static inline const char *fstab_entry_target(const struct fstab_entry *entry)
 {
 	return entry->real ? entry->real : entry->path;

@@ -73,7 +73,7 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 bool fstab_is_kernels(const char *target)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev", NULL};
-	/* Any user can create directories in /dev/shm. */
+	/* Mounts below /dev/shm do not count, since any user can create directories in it. */
 	return fstab_below_any(target, dirs) && fstab_depth_below(target, "/dev/shm") < 1;
 }
 
@@ -83,12 +83,13 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	unsigned flags = fstype_flags(fstype);
 	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
 		return false;
-	/* Container engines mask files in /proc, but not directories of processes. */
+	/* A mount on the directory of a process hides the process.  Container engines mount on other
+	   files in /proc, but not on these directories. */
 	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
 		return true;
 	if (strcmp(target, "/proc") == 0)
 		return strcmp(fstype, "proc") != 0;
-	/* The kubelet binds a file there into every container. */
+	/* The kubelet binds a file onto /dev/termination-log in every container. */
 	if (strcmp(target, "/dev/termination-log") == 0)
 		return false;
 	bool fuse = is_fuse(fstype);
@@ -114,7 +115,7 @@ bool fstab_is_lines_unit(const struct host_unit *unit)
 	return strcmp(unit->source_path, "/etc/fstab") == 0;
 }
 
-/** The kind of unit, by its name and file. */
+/** Find the kind of a unit from its name and the file that defines it. */
 static enum fstab_unit kind_of(const struct host_unit *unit)
 {
 	const char *file = unit->fragment;
@@ -122,7 +123,7 @@ static enum fstab_unit kind_of(const struct host_unit *unit)
 		return FSTAB_NO_UNIT;
 	if (fstab_is_lines_unit(unit))
 		return host_unit_is(unit, ".automount") ? FSTAB_AUTOMOUNT : FSTAB_NO_UNIT;
-	/* Only systemd-gpt-auto-generator(8) makes mounts there. */
+	/* Only systemd-gpt-auto-generator(8) writes mount units to this directory. */
 	if (strncmp(file, "/run/systemd/generator.late/", 28) == 0)
 		return FSTAB_GPT_UNIT;
 	bool pulled = *unit->wanted_by || *unit->required_by || *unit->triggered_by
@@ -130,10 +131,10 @@ static enum fstab_unit kind_of(const struct host_unit *unit)
 	return pulled ? FSTAB_OWN_UNIT : FSTAB_IDLE_UNIT;
 }
 
-/** Step through the units of a path.  Each name of a swap space has a unit, which may follow
-    another unit that is used instead.
-    @at [in,out]  NULL to begin.
-    @return the unit in effect; NULL after the last. */
+/** Step through the units of a mount point or swap space.  A swap space has a unit for each name of
+    its device; for a unit with the property Following=, the unit that it follows is returned.
+    @at [in,out]  The position; NULL: begin.
+    @return NULL: no further unit. */
 static const struct host_unit *next_at(const struct host_units *units, const char *path,
                                        const struct host_unit **at)
 {
@@ -158,7 +159,7 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path)
 	return found;
 }
 
-/** The unit generated from an fstab line for a path, or NULL. */
+/** Find the mount or swap unit that was generated from an fstab line for a path; NULL: none. */
 static const struct host_unit *lines_unit(const struct host_units *units, const char *path)
 {
 	const struct host_unit *at = NULL, *unit;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Mount points: normalizing paths, mount points of the system, systemd units.  Pure.
+ * Mount points: their normal form, those that belong to the system or the kernel, and their systemd
+ * units.  Pure.
  */
 #ifndef GM_FSTAB_TARGET_H
 #define GM_FSTAB_TARGET_H
@@ -11,11 +12,13 @@
 #include "fstab/fstab.h"
 #include "host/units.h"
 
-/** A path without "//", "/./", "/../" and a '/' at its end.  No link is followed.
+/** Normalize a path by its text: remove "//", "/./", "/../" and a '/' at the end.  No link is
+    followed.
     @return the path; NULL if it is not absolute, or after a failure of the arena. */
 const char *fstab_normal(struct arena *arena, const char *path);
 
-/** How many components a path has below a directory; -1: it is not below. */
+/** Count the components of a path below a directory; 0: the path is the directory; -1: the path is
+    not below the directory. */
 int fstab_depth_below(const char *path, const char *dir);
 
 /** Whether a path is, or is below, a directory of a NULL-terminated list. */
@@ -28,21 +31,23 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node);
     directory in /dev/shm. */
 bool fstab_is_kernels(const char *target);
 
-/** Whether a mount hides files of the kernel: by a disk, a server or a program, or on a process
-    directory. */
+/** Whether a mount hides files of /proc, /sys or /dev: a mount from a disk, a server or a FUSE
+    program, any mount on the directory of a process, or a mount on /proc of another type. */
 bool fstab_hides_kernels(const struct mount *mount, const char *target);
 
-/** The start of a hash of a part of a file system; the bytes of its root follow. */
+/** Hash the device number of a mount.  Continued with the bytes of mount->root, the hash stands for
+    the part of the file system that the mount shows. */
 static inline uint64_t fstab_device_hash(const struct mount *mount)
 {
 	uint64_t device = mount_dev(mount);
 	return map64_bytes(MAP64_BYTES, (const char *)&device, sizeof(device));
 }
 
-/** Whether a system cannot run without this mount point. */
+/** Whether a mount point is "/", or at or below a directory of the system: /boot, /usr, /var, /home
+    and others. */
 bool fstab_is_system(const char *target);
 
-/* Whether a unit makes a mount or swap space, and whether systemd generated it from a line. */
+/* The systemd units of mounts and swap spaces; which of them were generated from fstab lines. */
 
 /** The kind of unit that makes a mount or swap space.
     @path  The mount point, or a name in /proc/swaps. */
@@ -51,7 +56,8 @@ enum fstab_unit fstab_unit_of(const struct host_units *units, const char *path);
 /** Whether systemd has loaded a line of /etc/fstab for a mount point or swap space. */
 bool fstab_has_loaded(const struct host_units *units, const char *path);
 
-/** Whether drop-ins change the unit of a line of /etc/fstab for a mount point. */
+/** Whether drop-ins change the unit that systemd generated from the line of /etc/fstab for a mount
+    point. */
 bool fstab_has_dropins(const struct host_units *units, const char *path);
 
 /** Whether a unit was generated from a line of /etc/fstab. */
@@ -65,8 +71,8 @@ struct fstab_loaded {
 
 struct fstab_loaded fstab_count_loaded(const struct host_units *units);
 
-/** Whether systemd ignores lines of a mount point because it mounts the API file system there
-    itself.  Source: mount_point_is_api(), mount_point_ignore() of systemd 252.
+/** Whether systemd ignores fstab lines of a mount point because it mounts an API file system on it
+    by itself.  Source: mount_point_is_api(), mount_point_ignore() of systemd 252.
     @path  Normalized. */
 bool fstab_is_skipped(const char *path);
 
