@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The graph: a target for each mount point, found by the hash of its path, so that the lines of the
- * directories above a path are found by the hashes of its prefixes.  A line needs the first line of
- * each of these mount points; above its own mount point also the last line, which covers the first.
+ * Make the graph.  Each mount point is a `target`, found by the hash of its path, so that the mount
+ * points above a path are found by the hashes of the prefixes of the path.  A line needs the first
+ * line of each mount point above its paths.  If several lines have a mount point above the mount
+ * point of a line, the line also needs the last of them, which is mounted over the first.
  *
  * Source: mount_add_mount_dependencies() and mount_add_default_ordering_dependencies() of
  * systemd's src/core/mount.c; src/fstab-generator/fstab-generator.c; mount(8).
@@ -14,17 +15,19 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/** Maximum number of patterns of branches compared with all mount points; others are ignored. */
+/** Maximum number of branch patterns, of all lines, that are compared with the mount points. */
 enum { PATTERNS_MAX = 64 };
 
 /** A mount point. */
 struct target {
 	const char *path;
-	uint32_t first, last;    /* its lines that are mounted at boot; ORDER_NONE */
-	uint32_t idle;           /* the first noauto line of this mount point; ORDER_NONE */
+	uint32_t first, last;    /* the first and last of its lines that are mounted at boot;
+	                            ORDER_NONE: no such line */
+	uint32_t idle;           /* the first of its lines with ORDER_IS_IDLE; ORDER_NONE: no such
+	                            line */
 };
 
-/** Line `from` needs another line. */
+/** Line `from` needs the line need.line. */
 struct edge {
 	uint32_t from;
 	struct order_need need;
@@ -37,23 +40,24 @@ struct maker {
 	struct pathmap by_path;
 	struct edge *edges;
 	size_t nedges;
-	uint32_t *seen;          /* [line * ORDER_KINDS + kind]: the latest edge to that line */
+	uint32_t *seen;          /* seen[line * ORDER_KINDS + kind]: index of the latest edge of
+	                            this kind to `line` */
 	uint32_t at;             /* the line whose needs are being found */
 	unsigned patterns;
 	struct order_paths paths;   /* paths that line `at` needs */
-	struct arena *arena;     /* of the graph, and of all of this */
+	struct arena *arena;     /* memory of the graph and of this struct */
 };
 
 /* Mount points. */
 
-/** The target of a mount point; NULL: no line has it, or path is NULL. */
+/** Find the target of a mount point; NULL: no line has this mount point, or path is NULL. */
 static struct target *find_target(const struct maker *m, const char *path)
 {
 	uint32_t i = path ? pathmap_get(&m->by_path, path) : PATHMAP_NONE;
 	return i == PATHMAP_NONE ? NULL : &m->targets[i];
 }
 
-/** Add a line to its mount point. */
+/** Add line i to the target of its mount point. */
 static void add_line(struct maker *m, uint32_t i)
 {
 	const char *path = fstab_entry_target(m->order->lines[i]);
@@ -63,7 +67,7 @@ static void add_line(struct maker *m, uint32_t i)
 		*target = (struct target){path, ORDER_NONE, ORDER_NONE, ORDER_NONE};
 		pathmap_add(&m->by_path, path, m->ntargets++);
 	}
-	/* A remount mounts nothing. */
+	/* A remount line after the first line of a mount point mounts nothing. */
 	if (target->first != ORDER_NONE && m->order->lines[i]->remount)
 		m->order->flags[i] |= ORDER_IS_IDLE;
 	if (m->order->flags[i] & ORDER_IS_IDLE) {
@@ -76,7 +80,8 @@ static void add_line(struct maker *m, uint32_t i)
 
 /* Needs. */
 
-/** Add a need.  @return its index, or ORDER_NONE. */
+/** Add an edge from line `from` to line `line`.
+    @return the index of the edge; ORDER_NONE: both lines are the same, or memory ran out. */
 static uint32_t add_edge(struct maker *m, uint32_t from, uint32_t line, enum order_kind kind,
                          const char *path)
 {
@@ -89,8 +94,8 @@ static uint32_t add_edge(struct maker *m, uint32_t from, uint32_t line, enum ord
 	return m->arena->failed ? ORDER_NONE : (uint32_t)m->nedges - 1;
 }
 
-/** Record that line m->at needs a line, once for each kind.  @return the index of the need, or
-    ORDER_NONE. */
+/** Record, only once for each kind, that line m->at needs `line`.
+    @return the index of the edge, or ORDER_NONE. */
 static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, const char *path)
 {
 	uint32_t *seen = &m->seen[(size_t)line * ORDER_KINDS + kind];
@@ -101,8 +106,9 @@ static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, c
 }
 
 /** Record that line m->at needs the lines of a mount point.
-    @of [out]  The needs: of the first line; of the last, if it covers the first.
-    @return whether there are any. */
+    @of [out]  Indexes of the edges to the first line and, if it covers the first, to the last
+               line; ORDER_NONE: no edge.
+    @return whether there is an edge. */
 static bool need_target(struct maker *m, const struct target *target, enum order_kind kind,
                         const char *path, uint32_t of[2])
 {
@@ -125,12 +131,14 @@ static void mark_nearest(struct maker *m, const uint32_t of[2])
 	}
 }
 
-/** Record that line m->at needs the lines mounted above a path.  @itself  Or on the path. */
+/** Record that line m->at needs the lines that mount directories above a path.
+    @itself  Also the lines that mount the path itself. */
 static void need_path(struct maker *m, const char *path, bool itself, enum order_kind kind)
 {
 	uint32_t of[2], nearest[2] = {ORDER_NONE, ORDER_NONE};
 	const struct target *root = path[1] ? find_target(m, "/") : NULL;
-	/* The root is mounted before any line is read. */
+	/* The root is mounted before the file is read, so a line of "/" is needed only if the merge
+	   adds it: the merge then places it before all other lines. */
 	if (root && root->first != ORDER_NONE && m->order->lines[root->first]->added)
 		need_target(m, root, kind, path, of);
 	for (struct pathmap_at at = pathmap_of(path); pathmap_next_above(&m->by_path, &at);) {
@@ -141,8 +149,8 @@ static void need_path(struct maker *m, const char *path, bool itself, enum order
 	mark_nearest(m, nearest);
 }
 
-/** Record that line m->at needs all mount points matching a pattern of branches, and the
-    directory that contains these. */
+/** Record that line m->at needs all mount points matching a pattern of branches, and the directory
+    in the pattern before the first wildcard. */
 static void need_pattern(struct maker *m, const char *pattern)
 {
 	size_t n = strcspn(pattern, "*?[");
@@ -161,7 +169,7 @@ static void need_pattern(struct maker *m, const char *pattern)
 	++m->patterns;
 }
 
-/** Read an option of systemd. */
+/** Record the needs that follow from an option of systemd such as x-systemd.requires=. */
 static void read_option(struct maker *m, const struct opt *option)
 {
 	struct order *order = m->order;
@@ -218,7 +226,7 @@ static void read_needs(struct maker *m, uint32_t i)
 		read_option(m, &line->opts[k]);
 }
 
-/** Sort the needs by line. */
+/** Store the edges in order->needs, sorted by `from`. */
 static void sort_needs(struct maker *m)
 {
 	struct order *order = m->order;

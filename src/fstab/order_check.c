@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which lines a boot mounts, which need each other, which stand in the wrong order for mount -a or
- * systemd, and which get mounted.
+ * Evaluate the graph: which lines a boot mounts, which lines form a cycle, which are in the wrong
+ * order for mount -a or systemd, and which lines are mounted in the end.
  */
 #include "fstab/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The sequence; the lines that systemd mounts at boot; those that wait for the network. */
+/* The sequence of the lines, and the flags from ORDER_IN_BOOT on. */
 
-/** Tarjan's algorithm, without recursion. */
+/** State of Tarjan's algorithm for strongly connected components, without recursion. */
 struct tarjan {
 	struct order *order;
 	bool boot;                   /* find cycles among lines of ORDER_IN_BOOT; false: make the
@@ -30,7 +30,8 @@ static int compare_lines(const void *a, const void *b)
 	return (*one > *other) - (*one < *other);
 }
 
-/** All lines that line i needs were visited: emit its component, in file order. */
+/** Leave line i, all of whose needs were visited.  If line i completes a component, append the
+    component to the sequence, in file order; for t->boot, flag the component if it is a cycle. */
 static void leave(struct tarjan *t, uint32_t i)
 {
 	if (t->nodes[i].low != t->nodes[i].number)
@@ -81,7 +82,7 @@ static void visit(struct tarjan *t, uint32_t root)
 	}
 }
 
-/** Find the sequence, or the cycles of a boot. */
+/** Make the sequence.  @boot  Find the cycles among lines of ORDER_IN_BOOT instead. */
 static void find_cycles(struct order *order, bool boot)
 {
 	size_t n = (size_t)order->count + 1;
@@ -98,8 +99,9 @@ static void find_cycles(struct order *order, bool boot)
 	}
 }
 
-/** Find what systemd mounts at boot: lines that nothing else has to start, and what those require.
-    Of an automount it starts the unit of that name, which requires the directories above. */
+/** Flag the lines that systemd mounts at boot: lines without noauto or automount, and all lines
+    that they require.  For an automount line, systemd starts the automount unit, which requires
+    only the mounts above the mount point. */
 static void find_boot(struct order *order)
 {
 	uint32_t *stack = arena_new(order->arena, (size_t)order->count + 1, sizeof(*stack)), n = 0;
@@ -125,14 +127,16 @@ static void find_boot(struct order *order)
 	}
 }
 
-/** Find the lines that wait for the network, and those that should, after the lines they need. */
+/** Set ORDER_ON_NETWORK and ORDER_LACKS_NETDEV, in an order in which the flags of needed lines are
+    set first. */
 static void find_network(struct order *order)
 {
 	for (uint32_t k = 0; k < order->count; ++k) {
 		uint32_t i = order->sequence[k];
 		for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 			uint32_t need = order->needs[at].line;
-			/* The root is mounted before the fstab is read. */
+			/* The root is mounted before the fstab is read: a line need not wait for
+			   it. */
 			if (!(order->flags[i] & ORDER_IS_NETWORK) && need != order->root
 			    && order->flags[need] & (ORDER_IS_NETWORK | ORDER_LACKS_NETDEV))
 				order->flags[i] |= ORDER_LACKS_NETDEV;
@@ -158,7 +162,7 @@ void order_find_boot(struct order *order)
 
 /* Faults. */
 
-/** Maximum of lines visited in the search for a path from one line to another. */
+/** Maximum number of needs that is_after() follows from one line to another. */
 enum { REACH_MAX = 256 };
 
 struct checker {
@@ -166,7 +170,8 @@ struct checker {
 	const uint32_t *position;
 	struct order_finding *findings;
 	size_t count;
-	unsigned reported[ORDER_ROOT + 1];   /* of one line: by fault, a bit for each kind */
+	unsigned reported[ORDER_ROOT + 1];   /* reported[fault], of the current line: bits
+	                                        1 << kind */
 };
 
 static bool has(const struct order *order, uint32_t line, unsigned flags)
@@ -203,11 +208,11 @@ static bool is_early(const struct order *order, uint32_t line)
 	       && !has(order, line, ORDER_IS_NETWORK | ORDER_IS_NOFAIL);
 }
 
-/** Whether systemd is known to mount a line after another; true if the search ends at REACH_MAX. */
+/** Whether systemd is known to mount `line` after `other`; true if REACH_MAX ends the search. */
 static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 {
 	uint32_t stack[REACH_MAX], n = 0, looked = 0;
-	/* local-fs.target is reached before the network. */
+	/* systemd mounts early lines before it starts the network. */
 	if (has(order, line, ORDER_IS_NETWORK) && is_early(order, other))
 		return true;
 	stack[n++] = line;
@@ -225,20 +230,22 @@ static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 	return false;
 }
 
-/** Check one dependency of a line. */
+/** Report the faults of one need of line i, except for ORDER_LATE. */
 static void check_need(struct checker *c, uint32_t i, const struct order_need *need)
 {
 	const struct order *order = c->order;
 	uint32_t other = need->line;
 	if (has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
 		add(c, ORDER_CYCLE, i, need);
-	/* Mounting an overlay or union looks up its directories, which triggers automounts. */
+	/* Mounting an overlay or union looks up its layers or branches.  If a layer is an automount
+	   of a network file system, this lookup waits for the network. */
 	bool known = order_is_known(need->kind);
 	bool mounts = !known && has(order, other, ORDER_IS_AUTOMOUNT)
 	              && has(order, other, ORDER_IS_NETWORK);
 	bool waits = has(order, other, ORDER_ON_NETWORK) || mounts;
 	bool first = has(order, other, ORDER_IS_NETWORK) || !is_early(order, other);
-	/* For an automount, systemd starts the automount unit before local-fs.target. */
+	/* If line i is an automount, systemd starts its automount unit before local-fs.target, and
+	   so before the network. */
 	bool automount = need->kind == ORDER_PARENT && has(order, i, ORDER_IS_AUTOMOUNT)
 	                 && !has(order, i, ORDER_IS_IDLE);
 	if (waits && ((is_early(order, i) && first) || automount))
@@ -261,7 +268,8 @@ static void check_line(struct checker *c, uint32_t i)
 {
 	const struct order *order = c->order;
 	memset(c->reported, 0, sizeof(c->reported));
-	/* By kind: the lowest late mount of the first path that has one. */
+	/* late[kind]: a need of this kind whose line stands after line i.  Of all needs of the
+	   first such path, the last, whose mount point is the deepest. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 		const struct order_need *need = &order->needs[at], *before = late[need->kind];
@@ -304,7 +312,8 @@ size_t order_check(const struct order *order, const uint32_t *position,
 
 /* Which lines get mounted. */
 
-/** Whether a need of a line is not met by the lines mounted before it. */
+/** Whether a need of line i is not met when systemd, or else mount -a, mounts line i.
+    @outcomes  Those of the lines that precede line i in the sequence are set. */
 static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
                      const struct order_need *need, const struct order_outcome *outcomes)
 {
@@ -316,7 +325,8 @@ static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
 	if (systemd && has(order, i, ORDER_IN_CYCLE) && has(order, other, ORDER_IN_CYCLE))
 		return true;
 	enum order_lack lack = outcomes[other].lack;
-	/* A line covered by another line on its mount point does not count. */
+	/* With ORDER_LACKS_TARGET another line is mounted on the needed mount point, so the need is
+	   met.  systemd mounts a needed line even if it is noauto. */
 	return need->nearest && lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_TARGET
 	       && !(systemd && lack == ORDER_LACKS_BOOT && !order->lines[other]->absent);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paths that a line needs.
+ * Collect the paths that a line needs, from its source and options.
  */
 #include "fstab/order.h"
 
@@ -18,13 +18,13 @@
 /** Separators of words in systemd's option values. */
 #define BLANKS " \t\n\r"
 
-/** Unions whose source or options list branches. */
+/** File system types of unions: their source or options list branches. */
 #define UNIONS "mergerfs unionfs unionfs-fuse mhddfs"
 
 /* Options of systemd. */
 
 /** Decode the name of a mount or automount unit in place: systemd.unit(5).
-    @return whether the name is one. */
+    @return false: the name has another suffix. */
 static bool decode_unit(char *name)
 {
 	char *dot = strrchr(name, '.'), *to = name;
@@ -54,10 +54,10 @@ const char *order_named_path(const char *value, struct arena *arena)
 	return none ? NULL : fstab_normal(arena, text);
 }
 
-/** Get the next word of a value as systemd splits it, in place, without quotation marks and
-    backslashes.
-    @value [in,out]  The rest on return.
-    @return the word; NULL: no more, or an unclosed quotation mark. */
+/** Get the next word of a value as systemd splits it.  Quotation marks and backslashes are removed
+    in place.
+    @value [in,out]  The value; afterwards the rest of the value.
+    @return the word; NULL: no further word, or a quotation mark is not closed. */
 static char *next_word(char **value)
 {
 	char *word = *value + strspn(*value, BLANKS), *to = word, *at = word, quote = '\0';
@@ -83,7 +83,7 @@ const char *order_next_required(char **value, struct arena *arena)
 	const char *word;
 	do {
 		word = next_word(value);
-		/* systemd ignores other words. */
+		/* Skip the words that systemd ignores: relative paths, and paths with "/..". */
 	} while (word && (*word != '/' || strstr(word, "/..")));
 	return fstab_normal(arena, word);
 }
@@ -103,7 +103,7 @@ void order_wait_option(struct strbuf *out, const char *mount_point)
 
 /* Paths. */
 
-/** Add a path of n bytes. */
+/** Add a path of n bytes, unless it is relative. */
 static void add_path(struct order_paths *paths, const char *path, size_t n, enum order_kind kind)
 {
 	if (n == 0 || *path != '/')
@@ -120,7 +120,8 @@ static void add_layers(struct order_paths *paths, const char *options)
 		add_path(paths, dirs[i].path, strlen(dirs[i].path), ORDER_LAYER);
 }
 
-/** Add the branches of a list, each perhaps with "=RW" after it. */
+/** Add the branches of a list of n bytes, without modes such as "=RW".
+    @between  The separator. */
 static void add_branches(struct order_paths *paths, const char *list, size_t n,
                          const char *between)
 {
@@ -145,7 +146,8 @@ static void add_listed(struct order_paths *paths, const struct fstab_entry *line
 	}
 }
 
-/** Add the directories of a FUSE type.  In the source "mergerfs#/a:/b" systemd sees no path. */
+/** Add the paths that a line of a FUSE type needs.  A source such as "mergerfs#/a:/b" is not a path
+    for systemd, so its paths get the kind ORDER_BRANCH. */
 static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 {
 	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
@@ -163,8 +165,8 @@ static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 		add_branches(paths, source, strlen(source),
 		             word_is(helper, n, "mhddfs") ? "," : ":");
 		add_listed(paths, line);
-		/* systemd takes the whole list for one path, and so knows only its first
-		   directories. */
+		/* systemd takes the whole list for one path, and so knows only the directories
+		   above the first branch. */
 		if (!hidden)
 			add_path(paths, source, strlen(source), ORDER_SOURCE);
 	} else {

@@ -9,19 +9,21 @@
 
 #define NONE NO_LINE
 
-/** A line of the text, by its index. */
+/** The mount that a line of the file makes. */
 struct mounter {
-	uint32_t of;             /* index of the mount of the plan that it makes; NONE */
-	bool used;               /* mounts something else on the mount point of a mount */
-	bool repeated;           /* another line mounts the same source there */
+	uint32_t of;             /* index of the mount in the plan; NONE: it is not in the plan */
+	bool used;               /* the line mounts a different source on the mount point of a
+	                            mount of the plan, and is reported with that mount */
+	bool repeated;           /* the line of a mount already mounts this source on this mount
+	                            point */
 };
 
-/** A mount or swap space of the plan, by its index. */
+/** The line that makes a mount or swap space of the plan. */
 struct wanted {
-	uint32_t entry;          /* index of the line that makes it; NONE */
-	uint32_t other;          /* if none: index of a line that mounts something else on its
-	                            target; NONE */
-	const char *differs;     /* options that differ from the line; or NULL */
+	uint32_t entry;          /* index of the line; NONE: no line makes the mount */
+	uint32_t other;          /* if no line makes the mount: index of a line that mounts a
+	                            different source on its mount point; or NONE */
+	const char *differs;     /* options of the mount that differ from the line; or NULL */
 };
 
 struct work {
@@ -29,20 +31,21 @@ struct work {
 	const struct fstab_plan *plan;
 	struct reproduction *out;
 	struct fstab_match match;
-	const struct candidate *entries;   /* of the matcher */
-	struct mounter *mounters;      /* by line of the text */
-	struct wanted *wanted;         /* by line of the plan */
-	struct fstab_entry *graph_lines;   /* the lines of the text, then the mounts without a
-	                                      line */
-	const struct fstab_entry **lines;      /* pointers to the above */
+	const struct candidate *entries;   /* the lines of the file, in the matcher */
+	struct mounter *mounters;      /* mounters[i]: line i of the file */
+	struct wanted *wanted;         /* wanted[i]: line i of the plan */
+	struct fstab_entry *graph_lines;   /* the lines of the file, then an entry for each mount
+	                                      of the plan without a line */
+	const struct fstab_entry **lines;      /* pointers to graph_lines, for order_make() */
 	uint32_t nentries, nlines;
 	struct order order;
 	struct order_outcome *outcomes;
 	bool *broken;
-	struct arena *arena;           /* of the result, and of all of this but the match */
+	struct arena *arena;           /* memory of the result and of this struct, without `match` */
 };
 
-/** Why a line of the text cannot be mounted by itself; or NULL. */
+/** Why line i of the file fails in any order: the kernel refuses the line, or its source does not
+    exist.  NULL: no reason is known.  The source of a line whose mount exists is not missing. */
 static const char *cause(const struct work *w, uint32_t i)
 {
 	const char *refused = w->in->refused ? w->in->refused[i] : NULL;
@@ -50,7 +53,7 @@ static const char *cause(const struct work *w, uint32_t i)
 	return refused || w->mounters[i].of != NONE ? refused : missing;
 }
 
-/** Copy the pairs and differences of the match. */
+/** Copy the pairs and differences of w->match to w->mounters and w->wanted. */
 static void read_match(struct work *w)
 {
 	for (uint32_t i = 0; i < w->plan->count; ++i)
@@ -79,8 +82,9 @@ static void read_match(struct work *w)
 	}
 }
 
-/** Find lines that name the same source although their mounts are on two devices.  A tag or link
-    that cannot be looked up counts as right for one mount, but not for two. */
+/** Unpair a line from its mount if an earlier line names the same source although its mount is on a
+    different device.  A tag or link that cannot be looked up may be right for one of two devices,
+    but not for both. */
 static void find_contradictions(struct work *w)
 {
 	struct map64 first = {.arena = w->arena};
@@ -89,7 +93,8 @@ static void find_contradictions(struct work *w)
 		const struct fstab_line *live = of != NONE ? &w->plan->lines[of] : NULL;
 		const struct mount *m = live ? live->mount : NULL;
 		const char *source = w->entries[i].is.source;
-		/* Only for a whole device, which no line of another device can mount. */
+		/* Skip binds, subvolumes and mounts without a block device: only for a mount of a
+		   whole device does the source in the line determine the device. */
 		if (!m || live->fate != FSTAB_LINE || strcmp(live->fstype, "none") == 0
 		    || m->dev_major == 0 || fstype_flags(m->fstype) & FST_SUBVOL || !*source)
 			continue;
@@ -103,7 +108,7 @@ static void find_contradictions(struct work *w)
 	}
 }
 
-/** Make the graph of the lines of the text and the mounts without a line. */
+/** Make the graph of the lines of the file and of the mounts of the plan without a line. */
 static void make_graph(struct work *w)
 {
 	static const struct fstab_entry nothing = {
@@ -115,7 +120,7 @@ static void make_graph(struct work *w)
 		bool is_entry = fstab_is_entry(&w->entries[i].is);
 		struct fstab_entry *entry = &w->graph_lines[i];
 		*entry = is_entry ? w->entries[i].is : nothing;
-		/* The mount point without symlinks, as the mount has it. */
+		/* The mount point of the mount, which has no symlinks. */
 		if (of != NONE && w->plan->lines[of].mount && w->plan->lines[of].target)
 			entry->real = w->plan->lines[of].target;
 		w->broken[i] = is_entry && cause(w, i);
@@ -138,7 +143,8 @@ static void make_graph(struct work *w)
 
 /* Verdicts. */
 
-/** Why a needed line is not mounted, in words. */
+/** Describe why outcome->other, a line that line `entry` needs, is not mounted before line
+    `entry`. */
 static const char *why_other(struct work *w, uint32_t entry, const struct order_outcome *outcome)
 {
 	uint32_t other = outcome->other;
@@ -155,7 +161,8 @@ static const char *why_other(struct work *w, uint32_t entry, const struct order_
 	                    other + 1, path);
 }
 
-/** Why a line does not make its mount, or another covers it; NULL: it does. */
+/** Why line i does not make its mount, or which line mounts over that mount; NULL: the line makes
+    its mount. */
 static const char *why_not(struct work *w, uint32_t i)
 {
 	const struct order_outcome *outcome = &w->outcomes[i];
@@ -169,7 +176,8 @@ static const char *why_not(struct work *w, uint32_t i)
 	case ORDER_LACKS_OTHER:
 		return why_other(w, i, outcome);
 	case ORDER_LACKS_TARGET:
-		/* The other line may mount the same source, or make another mount of the plan. */
+		/* It is not a fault if the covering line mounts the same source again, or makes a
+		   mount of the plan. */
 		if (!other->repeated && other->of == NONE)
 			return arena_printf(w->arena, "line %u is mounted over it",
 			                    outcome->other + 1);
@@ -203,7 +211,7 @@ static struct reproduce_item check_mount(struct work *w, uint32_t at)
 	return item;
 }
 
-/** The priority of a swap space; "": none. */
+/** The value of the option "pri" of a swap space; "": no such option. */
 static const char *priority(const struct fstab_entry *entry)
 {
 	const char *value = fstab_entry_value(entry, "pri");
@@ -264,8 +272,9 @@ static void count_systemd(struct work *w)
 	}
 }
 
-/** Whether a mount matches its line although it cannot be expressed in fstab: an automount, or a
-    mount that needs a name or password from its line. */
+/** Whether a mount on the mount point of line i matches the line, although the line could not be
+    generated from the mount table: an automount, or a mount whose user name or password is only in
+    the line. */
 static bool is_as_live(const struct work *w, uint32_t i)
 {
 	const struct fstab_entry *line = w->lines[i];
@@ -282,7 +291,7 @@ static bool is_as_live(const struct work *w, uint32_t i)
 	return false;
 }
 
-/** Why no mount belongs to a line. */
+/** Why no mount of the plan belongs to line i. */
 static const char *why_extra(struct work *w, uint32_t i)
 {
 	const struct planned *live = match_live(w->match.matcher, fstab_entry_target(w->lines[i]));
@@ -294,7 +303,8 @@ static const char *why_extra(struct work *w, uint32_t i)
 	                    live->line->why ? live->line->why : "?");
 }
 
-/** Report the lines that mount something else, or cannot be mounted. */
+/** Report the lines that make no mount of the plan, or fail.  Lines already reported with a mount
+    are skipped. */
 static void add_extra(struct work *w)
 {
 	for (uint32_t i = 0; i < w->nentries; ++i) {

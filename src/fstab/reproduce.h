@@ -6,7 +6,7 @@
  *     lines, mounts without a line --> order_run(): lines mounted ----+--> one item for each mount
  *
  * A mount is reproduced if a line makes the same mount with the same options, and all mounts that
- * the line needs exist when mount -a reaches it.  Pure except for the callbacks of `match`.
+ * the line needs exist when mount -a reaches the line.  Pure except for the callbacks of `match`.
  */
 #ifndef GM_FSTAB_REPRODUCE_H
 #define GM_FSTAB_REPRODUCE_H
@@ -17,15 +17,18 @@ struct fstab_match_input;
 
 struct reproduce_input {
 	const struct fstab_file *file;
-	const struct fstab_match_input *match;   /* its `file` is not used; contains the plan */
-	const char *const *refused;   /* by line: why the kernel refuses it; or NULL */
-	const char *const *missing;   /* by line: why its source does not exist; or NULL */
+	const struct fstab_match_input *match;   /* the plan and its input; match->file is not
+	                                            used */
+	const char *const *refused;   /* refused[i]: why the kernel refuses line i, or NULL; may be
+	                                 NULL */
+	const char *const *missing;   /* missing[i]: why the source of line i does not exist, or
+	                                 NULL; may be NULL */
 };
 
 enum reproduce_verdict {
 	REPRODUCE_SAME,
-	REPRODUCE_NO_LINE,   /* no line mounts it */
-	REPRODUCE_WRONG,     /* its line fails, or makes a different mount */
+	REPRODUCE_NO_LINE,   /* no line makes the mount */
+	REPRODUCE_WRONG,     /* the line of the mount fails, or makes a different mount */
 	REPRODUCE_EXTRA,     /* a line whose mount does not exist now */
 };
 
@@ -35,17 +38,18 @@ struct reproduce_item {
 	uint32_t line;                   /* line number in the file; 0: none */
 	const char *target;              /* "none" for a swap space */
 	const char *source;              /* for a swap space; else NULL */
-	const char *why;                 /* the difference, without secrets; NULL: the same */
+	const char *why;                 /* the difference, without secrets; NULL: no difference */
 };
 
 struct reproduction {
 	struct reproduce_item *items;    /* the mounts and swap spaces of the plan, in its order;
 	                                    then lines that mount something else, or fail */
 	size_t count;
-	size_t same, mounts;             /* mounts that are reproduced, all mounts */
-	size_t without;                  /* other mounts, which cannot be expressed in fstab */
-	size_t swaps_same, swaps;
-	size_t systemd;                  /* mounts reproduced in the order of systemd */
+	size_t same, mounts;             /* numbers of mounts: reproduced, planned as lines */
+	size_t without;                  /* number of mounts that cannot be expressed in fstab */
+	size_t swaps_same, swaps;        /* numbers of swap spaces: reproduced, planned as lines */
+	size_t systemd;                  /* number of mounts that are reproduced if systemd
+	                                    mounts the lines in its order */
 	struct arena arena;
 };
 
