@@ -41,7 +41,7 @@ struct work {
 	struct order order;
 	struct order_outcome *outcomes;
 	bool *broken;
-	struct arena *arena;           /* memory of the result and of this struct, without `match` */
+	struct arena *arena;           /* memory of the result and of this struct, except `match` */
 };
 
 /** Why line i of the file fails in any order: the kernel refuses the line, or its source does not

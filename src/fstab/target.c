@@ -83,8 +83,8 @@ bool fstab_hides_kernels(const struct mount *mount, const char *target)
 	unsigned flags = fstype_flags(fstype);
 	if (!fstab_is_kernels(target) || flags & FST_AUTOFS)
 		return false;
-	/* A mount on the directory of a process hides the process.  Container engines mount on other
-	   files in /proc, but not on these directories. */
+	/* A mount on the directory of a process hides the process.  Container engines mask files
+	   in /proc, but not these directories. */
 	if (strncmp(target, "/proc/", 6) == 0 && target[6] >= '0' && target[6] <= '9')
 		return true;
 	if (strcmp(target, "/proc") == 0)
