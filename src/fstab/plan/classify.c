@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Classify each mount: made by the system, not expressible, a bind, or a mount of its file system.
+ * Classify each mount: made by the system, not expressible in fstab, a bind, or a mount of a whole
+ * file system.
  *
- * Two maps by mount point make this linear.  One has the visible mounts, to find the mount that
- * contains a path and whether another mount covers it.  The other has the hidden mounts, which may
- * contain the source of a bind made before they were hidden.
+ * Two maps by mount point make this linear.  by_name has the visible mounts, to find the mount that
+ * contains a path, and whether another mount covers the path.  by_hidden has the hidden mounts,
+ * which may contain the source of a bind that was made before they were hidden.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -24,7 +25,8 @@ static bool is_of_systemd(const struct mount *trigger)
 	return trigger && trigger->source && strcmp(trigger->source, "systemd-1") == 0;
 }
 
-/** Whether NFS itself mounted an export below another export: server:/a/b on x/b. */
+/** Whether the NFS client mounted an export by itself, on access, below a mounted export:
+    server:/a/b on x/b, where server:/a is mounted on x. */
 static bool is_below_nfs(const struct maker *mk, uint32_t node)
 {
 	uint32_t parent = mk->tree->nodes[node].parent;
@@ -50,7 +52,7 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 /** Why no line can make this mount; NULL: a line can. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
-	/* ceph shows a placeholder for a secret. */
+	/* ceph shows a placeholder instead of a secret, which a line does not need. */
 	bool ceph = strcmp(plan_type(m), "ceph") == 0;
 	if (source_has_secret(m->source) || (!ceph && has_secret(m->fs_opts)))
 		return "it was mounted with a secret, which does not belong in an fstab";
@@ -68,7 +70,7 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 	return "only the kernel knows its password; write a line with credentials=FILE";
 }
 
-/** Find out whether the root is an overlay. */
+/** Set mk->layers if the mount of "/" is an overlay. */
 static void find_root_layers(struct maker *mk)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
@@ -81,7 +83,8 @@ static void find_root_layers(struct maker *mk)
 	}
 }
 
-/** Find stacks of binds of a directory onto itself. */
+/** Set decision.visible of the mounts that are reachable by their paths, and decision.onto_itself
+    of the binds of a mount point onto itself that lie over them. */
 static void find_stacks(struct maker *mk)
 {
 	const unsigned not_visible = 1u << MT_HIDDEN | 1u << MT_LOST | 1u << MT_UNSEARCHED
@@ -98,7 +101,8 @@ static void find_stacks(struct maker *mk)
 	}
 }
 
-/** Whether a directory is a layer of the root, or contains a layer at most `most` levels below. */
+/** Whether a directory is a layer of the overlay on "/", or contains a layer at most `most` levels
+    below. */
 static bool is_layer(struct maker *mk, const char *dir, int most)
 {
 	static const char *const names[] = {"lowerdir", "upperdir"};
@@ -137,7 +141,7 @@ static void refuse(struct decision *decision, const char *why)
 	decision->why = why;
 }
 
-/** Exclude a node from the lines. */
+/** Decide that a mount gets neither a line nor a comment. */
 static void leave_out(struct decision *decision, const char *owner, const char *why, bool boot)
 {
 	decision->state = OWN;
@@ -146,7 +150,8 @@ static void leave_out(struct decision *decision, const char *owner, const char *
 	decision->owner = owner;
 }
 
-/** Classify a node by itself. */
+/** Classify a mount as OWN, REFUSED, ELSEWHERE or else WAITING, without regard to other mounts of
+    its file system. */
 static void classify_alone(struct maker *mk, uint32_t i)
 {
 	const struct fstab_input *in = mk->in;
@@ -159,7 +164,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	decision->state = ELSEWHERE;
 	if (node->gone || node->made || node->states & 1u << MT_OUTSIDE)
 		return;
-	/* Its mount point is unknown. */
+	/* A mount without a known path is below ROOT only if ROOT is "/". */
 	if (!name && strcmp(in->root, "/") == 0)
 		refuse(decision, "its path is not known");
 	decision->target = plan_path(in, name);
@@ -221,9 +226,10 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	}
 }
 
-/* Mounts in relation to others. */
+/* Binds. */
 
-/** Whether the root of the same device is mounted, with the same source. */
+/** Whether the root directory of the file system of a mount is mounted as well, with the same
+    source. */
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
@@ -257,19 +263,20 @@ static bool is_network(const struct mount *m)
 	return (fstype_flags(m->fstype) & (FST_NET | FST_DEVICE)) == FST_NET;
 }
 
-/** Whether the source alone shows that a mount is a file system or subvolume, not a bind. */
+/** Whether the root directory of a mount alone shows that it is a mount of a whole file system or
+    subvolume; false: a bind of a directory. */
 static bool stands_alone(struct maker *mk, const struct mount *m)
 {
 	const char *root = plan_root(m);
-	/* A directory of a subvolume is not a subvolume. */
+	/* For a bind of a directory of a subvolume, subvol= differs from the root directory. */
 	if (strcmp(plan_type(m), "btrfs") == 0)
 		return !opt_shown_value(m->fs_opts, "subvol", &mk->scratch)
 		       || strcmp(strbuf_str(&mk->scratch), root) == 0;
 	return strcmp(root, "/") == 0 || (is_network(m) && shows_source(mk, m));
 }
 
-/** Add a visible mount to mk->primary, if it shows the root of its file system.  Call for the
-    last node first. */
+/** Enter a visible mount in mk->primary if it shows the root of its file system.  A read-only view
+    does not replace a mount that is not read-only.  Call for the nodes in reverse order. */
 static void index_primary(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
@@ -282,7 +289,7 @@ static void index_primary(struct maker *mk, uint32_t i)
 	map64_put(&mk->primary, mount_dev(m), i);
 }
 
-/** Make the indexes after all nodes are classified by themselves. */
+/** Fill the maps of mk, after classify_alone() was called for all nodes. */
 static void make_indexes(struct maker *mk)
 {
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
@@ -300,7 +307,8 @@ static void make_indexes(struct maker *mk)
 			index_primary(mk, i);
 		} else if (!decision->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(plan_type(m), "rootfs") != 0) {
-			/* It may contain files that were once visible below its mount point. */
+			/* A hidden mount may contain files that were opened before it was
+			   hidden. */
 			pathmap_add(&mk->by_hidden, decision->target, i);
 			map64_remove(&mk->hidden, mount_dev(m));
 			map64_put(&mk->hidden, mount_dev(m), i);
@@ -309,7 +317,7 @@ static void make_indexes(struct maker *mk)
 	mk->arena->failed |= mk->work.failed;
 }
 
-/** Whether a node shows a directory that another mount shows already. */
+/** Whether a mount is a bind: a line must name a directory as its source, not a device. */
 static bool is_bind(struct maker *mk, uint32_t node)
 {
 	const struct mount *m = plan_mount(mk, node);
@@ -320,18 +328,19 @@ static bool is_bind(struct maker *mk, uint32_t node)
 	uint32_t first = map64_get(&mk->primary, mount_dev(m));
 	if (first == MAP64_NONE || first == node)
 		return false;
-	/* A device can be mounted twice, but not once read-write and once read-only.  Without a
-	   device it would be a new file system. */
+	/* This is a second mount of the root of the file system.  If the file system is not on a
+	   device, a line without "bind" would make a new file system.  A device can be mounted
+	   twice, but not once writable and once read-only. */
 	return m->dev_major == 0 || plan_is_ro_view(m) != plan_is_ro_view(plan_mount(mk, first));
 }
 
-/** Classify a node in relation to the others, using the indexes. */
+/** Set decision.bind of a mount that is still WAITING, using the maps of mk. */
 static void classify_among(struct maker *mk, uint32_t i)
 {
 	struct decision *decision = &mk->decisions[i];
 	if (decision->state != WAITING)
 		return;
-	/* Only one mount of a stack is visible, unless the table is not a tree. */
+	/* Two visible mounts have the same path only if the mount table is not a tree. */
 	if (pathmap_get(&mk->by_name, decision->target) != i)
 		refuse(decision, "another mount has the same path");
 	else

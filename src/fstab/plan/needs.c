@@ -1,7 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * The mounts that each mount needs: those that contain its mount point, its image or layers, or the
- * source of a bind.
+/* SPDX-License-Identifier: MIT */ /* Find the mounts that a mount needs: the mounts that contain
+its mount point, its image, its layers, or the source of a bind.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -21,7 +19,7 @@ const char *plan_path(const struct fstab_input *in, const char *name)
 	return *name ? name : "/";
 }
 
-/** The visible mount that contains a path from ROOT; MT_NONE: only ROOT does. */
+/** Find the visible mount that contains a path from ROOT; MT_NONE: no mount below ROOT. */
 static uint32_t plan_holder(const struct maker *mk, const char *path)
 {
 	return pathmap_nearest(&mk->by_name, path);
@@ -47,27 +45,28 @@ bool plan_is_ro_view(const struct mount *mount)
 	return shown_mount_readonly(mount) && !shown_super_readonly(mount);
 }
 
-/* Prerequisites. */
+/* The mounts that contain a path or a mount point. */
 
-/** Whether the content of a mount is lost at shutdown. */
+/** Whether the content of a mount is lost at shutdown: a tmpfs or ramfs not on "/". */
 static bool plan_is_volatile(const struct maker *mk, uint32_t node)
 {
 	return fsopt_type_in(plan_mount(mk, node)->fstype, "tmpfs ramfs")
 	       && strcmp(mk->decisions[node].target, "/") != 0;
 }
 
-/** Whether a mount is available to mounts that need it: LINE; else its state. */
+/** Whether a mount exists when mounts that need it are made: LINE; else the state of the mount. */
 static enum state plan_available(const struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
-	/* ROOT is a directory of an outer mount; or the mount exists before an fstab is read. */
+	/* Three kinds of mounts exist without a line: the mount outside of ROOT that contains ROOT,
+	   the mount of "/", and mounts made before the fstab is read. */
 	if (!decision || (decision->visible && strcmp(decision->target, "/") == 0)
 	    || (decision->state == OWN && decision->boot))
 		return LINE;
 	return (enum state)decision->state;
 }
 
-/** The reason in words why a mount is not available: "has no line". */
+/** Complete a message "it lies on MOUNT, which ..." for a mount that is not available. */
 static const char *plan_lack(enum state state)
 {
 	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
@@ -87,7 +86,8 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 	}
 	if (node)
 		*node = in;
-	/* The path dates from when the file was opened; a mount may hide it now. */
+	/* The path was recorded when the file was opened.  The file may be in a mount that is
+	   hidden now. */
 	uint32_t hidden = pathmap_nearest(&mk->by_hidden, path);
 	if (hidden != MT_NONE)
 		return plan_refuse(mk, line, "%s %s may be that of a mount on %s which is hidden "
@@ -102,12 +102,12 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 	return state;
 }
 
-/** The mount that contains the mount point of a node; MT_NONE: it is outside of ROOT. */
+/** Find the mount that contains the mount point of a node; MT_NONE: no mount below ROOT. */
 static uint32_t parent_of(const struct maker *mk, uint32_t i)
 {
 	const struct mt_node *nodes = mk->tree->nodes;
 	uint32_t parent = plan_stack_base(mk, nodes[i].parent);
-	/* Skip hidden mounts lower in the stack. */
+	/* Skip hidden mounts on the mount point of the node. */
 	while (parent != MT_NONE && mk->decisions[parent].target && !mk->decisions[parent].visible
 	       && strcmp(mk->decisions[parent].target, mk->decisions[i].target) == 0)
 		parent = nodes[parent].parent;
@@ -124,7 +124,8 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 {
 	uint32_t parent = parent_of(mk, i);
 	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
-	/* The mount point is a directory, or of unknown type. */
+	/* If the type of the mount point is unknown, assume a directory, except for a bind of a
+	   file or directory that no mount lies below. */
 	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
 	           : !mk->decisions[i].bind || strcmp(plan_root(plan_mount(mk, i)), "/") == 0
 	             || mk->tree->nodes[i].first != MT_NONE;
@@ -146,17 +147,21 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 
 /* The source of a bind. */
 
-/** Maximum number of mounts tried for the source of a bind. */
+/** Maximum number of mounts that plan_bind_source() tries for each directory at or above a
+    source. */
 enum { CANDIDATES_MAX = 32 };
 
-/** Try the directory `rest` of a mount as the source of a bind.
-    @return LINE; WAITING: perhaps later; REFUSED, with or without a reason. */
+/** Try the path `rest` within the mount of the node `candidate` as the source of bind i.
+    @line  Gets the source; or a reason, unless it has one.
+    @return LINE: the source is visible at this path; WAITING: the candidate is not decided yet;
+            REFUSED: the source is not visible at this path. */
 static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, const char *rest,
                              struct fstab_line *line)
 {
 	const char *above = mk->decisions[candidate].target;
 	enum state state = plan_available(mk, candidate);
-	/* One reason is enough: on a container host, thousands of binds have many candidates. */
+	/* Do not look for a second reason: on a container host, thousands of binds have many
+	   candidates. */
 	if (state != LINE && line->why)
 		return state == WAITING ? WAITING : REFUSED;
 	rest += strspn(rest, "/");
@@ -227,7 +232,8 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
-	/* If the system mounts the file system, its line does not matter. */
+	/* No fault if the bind is read-only as well, or if no line makes the file system read-only:
+	   it is not mounted as a whole, is mounted by the system, or is mounted writable. */
 	if (shown_mount_readonly(m) || shown_super_readonly(m)
 	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
 	    || !plan_is_ro_view(plan_mount(mk, whole)))

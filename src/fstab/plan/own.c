@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mounts that the system makes by itself.  In doubt a mount does not count as one: a redundant line
- * is noticed at once, a missing line only at the next boot.
+ * Recognize mounts that the system makes by itself.  In doubt, a mount counts as the
+ * administrator's and gets a line: a redundant line is noticed at once, a missing line only at the
+ * next boot.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -17,7 +18,7 @@
 
 static const char container[] = "of a container";
 
-/** Types that fstab never mounts, whatever the mount point. */
+/** File system types that are never mounted by an fstab line, on any mount point. */
 static const struct {
 	const char *types;
 	struct fstab_own own;
@@ -34,10 +35,10 @@ static const struct {
 	{"zfs", {"zfs", "zfs mounts its data sets by itself"}},
 };
 
-/** Directories, or named directories in them, below which all mounts have one owner.  depth: the
-    minimum number of components of a mount below it: a disk on /var/lib/docker is an
-    administrator's, and so is a bind below /var/lib/docker/volumes, where mounts of Docker have
-    one more component. */
+/** Directories below which all mounts have one owner: `dir` or, if `in` is not NULL, each directory
+    in `dir` with a name in the list `in`.  depth: the flags below, and the minimum number of
+    components of a mount point below the directory.  With a minimum of 1, for example, a disk on
+    the directory itself is the administrator's. */
 enum {
 	LAYERS = 1u << 8,   /* only mounts without a device or server */
 	BOUND = 1u << 9,    /* only binds of a directory */
@@ -107,8 +108,8 @@ static const struct {
 	{"/var/named/chroot", NULL, BOUND | 1, {"unit", "of named-chroot"}},
 };
 
-/** The number of components of a path below a directory, or below a directory in it that has one
-    of these names; -1: not below. */
+/** Count the components of a path below `dir` or, if `in` is not NULL, below a directory in `dir`
+    with a name in the list `in`; -1: the path is not below such a directory. */
 static int depth_below(const char *target, const char *dir, const char *in)
 {
 	int depth = fstab_depth_below(target, dir);
@@ -118,19 +119,20 @@ static int depth_below(const char *target, const char *dir, const char *in)
 	return word_in(name, strcspn(name, "/"), in) ? depth - 1 : -1;
 }
 
-/** Mount points of programs.  The type and other properties must match as well; otherwise the mount
-    is the administrator's. */
+/** Mount points on which a program mounts a file system of certain types and properties.  A mount
+    with other types or properties is the administrator's. */
 enum { READ_ONLY = 1, SAFE = 2 /* nosuid, nodev */, ANY = 255 };
 static const struct {
 	const char *dir;
-	unsigned char least, most;   /* number of components below it; ANY */
+	unsigned char least, most;   /* number of components of a mount point below `dir`; ANY:
+	                                no maximum */
 	const char *types;           /* separated by blanks; NULL: any type on a device */
 	const char *source;          /* prefix of the source */
 	unsigned how;
 	struct fstab_own own;
 } own_targets[] = {
 	{"/var/lib/ceph/osd", 1, 1, "tmpfs", "", 0, {"unit", "of Ceph"}},
-	/* An image next to the mount point. */
+	/* systemd-machined mounts an image file next to this directory. */
 	{"/var/lib/machines", 0, 0, "btrfs", "/dev/loop", 0, {"unit", "of systemd-machined"}},
 	{"/usr", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
 	{"/opt", 0, 0, "overlay", "sysext", 0, {"unit", "of systemd-sysext"}},
@@ -153,13 +155,14 @@ static const struct {
 	{"/mnt/wslg/doc", 0, 0, "overlay", "none", 0, {"api", "of WSL"}},
 	{"/usr/lib/wsl/drivers", 0, 0, "9p", "", READ_ONLY, {"api", "of WSL"}},
 	{"/usr/lib/wsl/lib", 0, 0, "overlay", "", 0, {"api", "of WSL"}},
-	/* A drive of Windows by its letter. */
+	/* A drive of Windows, on /mnt/LETTER. */
 	{"/mnt", 1, 1, "drvfs 9p", "", 0, {"api", "of WSL", true}},
-	/* Home directory of NAME, on the device home-NAME. */
+	/* The home directory /home/NAME, from the device /dev/mapper/home-NAME. */
 	{"/home", 1, 1, NULL, "/dev/mapper/home-", SAFE, {"unit", "of systemd-homed"}},
 };
 
-/** Conditions that own_targets cannot express. */
+/** Check what own_targets cannot express: that the mount point /mnt/LETTER shows a drive of
+    Windows, and that the device of /home/NAME is home-NAME. */
 static bool is_named_so(const struct mount *mount, const char *target, const char *dir)
 {
 	if (strcmp(dir, "/mnt") == 0)
@@ -172,7 +175,7 @@ static bool is_named_so(const struct mount *mount, const char *target, const cha
 	return true;
 }
 
-/** The program that made this mount on its own mount point; or NULL. */
+/** Find the program that made a mount in own_targets; or NULL. */
 static const struct fstab_own *own_program(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "",
@@ -193,15 +196,16 @@ static const struct fstab_own *own_program(const struct mount *mount, const char
 	return NULL;
 }
 
-/** The container engine of a mount, by the form of its path alone, wherever its data is
-    (data-root, graphroot or root-dir on another disk); or NULL. */
+/** Find the container engine that made a mount by the form of the mount point alone, since an
+    engine may be configured to keep its data in any directory (data-root, graphroot, root-dir).
+    NULL: no form matches. */
 static const struct fstab_own *own_container(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
 	bool layered = mount->dev_major == 0
 	               && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0);
-	/* For temporary mounts, and rootless engines in any home directory. */
+	/* Mount points of rootless engines in any home directory, and temporary mount points. */
 	static const struct {
 		const char *pattern;
 		bool layered;
@@ -217,9 +221,10 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 		{"/var/tmp/buildah[0-9]*/mnt/?*", false, {"container:buildah", container}},
 	};
 	static const struct {
-		const char *before;      /* followed by an ID of id bytes */
+		const char *before;      /* text before an ID of `id` bytes */
 		size_t id;
-		const char *after;       /* after the ID; for pods and Nomad, more may follow */
+		const char *after;       /* text after the ID, which ends the mount point except
+		                            for pods and Nomad */
 		struct fstab_own own;
 	} forms[] = {
 		{"/overlay2/", 64, "/merged", {"container:docker", container}},
@@ -242,7 +247,8 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 		    && fnmatch(patterns[i].pattern, target, 0) == 0)
 			return &patterns[i].own;
 	}
-	/* A disk may belong to an administrator, but not below a pod or a Nomad allocation. */
+	/* A mount of a disk or server counts as the administrator's, except below a pod or a Nomad
+	   allocation. */
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); ++i) {
 		bool pod = word_in(forms[i].before, strlen(forms[i].before), "/pods/ /alloc/");
 		const char *found = pod || !(flags & (FST_DEVICE | FST_NET))
@@ -257,15 +263,15 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 	return NULL;
 }
 
-/** Whether ostree made a mount in the initial RAM disk: the parts of a deployment on their mount
-    points, and the whole on /sysroot. */
+/** Whether ostree made a mount in the initial RAM disk: the file system on /sysroot, or a directory
+    of a deployment on the mount point of the same name. */
 static bool is_of_ostree(const struct mount *mount, const char *target)
 {
 	static const char deploy[] = "/ostree/deploy/";
 	const char *at = mount->root ? strstr(mount->root, deploy) : NULL;
 	if (!at || word_below(target, "/sysroot"))
 		return at || strcmp(target, "/sysroot") == 0;
-	/* OS/var, or OS/deploy/COMMIT/etc. */
+	/* `at` is OS/var, or OS/deploy/COMMIT/etc: skip to "/var" or "/etc". */
 	at += sizeof(deploy) - 1;
 	at += strcspn(at, "/");
 	if (strncmp(at, "/deploy/", 8) == 0)
@@ -289,7 +295,8 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	const char *o;
 	size_t n;
 	uint32_t id = fuse_user(mount->fstype, mount->fs_opts);
-	/* The kernel shows the ID, except for a new mount that is recorded without options. */
+	/* The user ID of a FUSE mount is an option.  It is unknown if the mount was recorded
+	   without options. */
 	if (id == FUSE_USER_UNKNOWN && !mount->fs_opts) {
 		strbuf_putc(user, '?');
 		return true;
@@ -303,7 +310,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 	o = kept ? opt_find(kept, "user", 4, &n) : NULL;
 	if (o && n > 5 && named_user(user, o + 5, n - 5))
 		return true;
-	/* systemd-logind mounts the directory itself. */
+	/* systemd-logind mounts /run/user/UID; only mounts below it are made by the user. */
 	if (strncmp(target, session, sizeof(session) - 1) != 0)
 		return false;
 	target += sizeof(session) - 1;
@@ -324,7 +331,8 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	if (fstab_hides_kernels(mount, target))
 		return NULL;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		/* A user can choose any source and type for a FUSE file system. */
+		/* A user can choose the type of a FUSE mount, so the type shows only that it
+		   belongs to a session. */
 		const struct fstab_own *own = &own_types[i].own;
 		if (word_in(fstype, strlen(fstype), own_types[i].types)
 		    && (!user || !is_fuse(fstype) || strcmp(own->owner, "session") == 0))
@@ -335,7 +343,8 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 		unsigned how = own_dirs[i].depth;
 		int depth = depth_below(target, own_dirs[i].dir, own_dirs[i].in);
 		bool whole = mount->root && strcmp(mount->root, "/") == 0;
-		/* Engines bind directories onto themselves, to make them private or shared. */
+		/* A container engine also binds its directories, at any depth, onto themselves, to
+		   make them private or shared. */
 		if ((depth >= 0 && itself && strncmp(own->owner, "container:", 10) == 0)
 		    || (depth >= (int)(how & DEPTH) && !(how & BOUND && whole)
 		        && !(how & LAYERS && real)))
@@ -345,7 +354,7 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	if (strncmp(fstype, "fuse.", 5) == 0 && len > 8
 	    && strcasecmp(fstype + len - 8, "AppImage") == 0)
 		return &app_image;
-	/* Any user can create directories with the following names. */
+	/* The following checks rely on names of directories, which any user can create. */
 	if (user)
 		return NULL;
 	const struct fstab_own *own = own_container(mount, target);

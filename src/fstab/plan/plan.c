@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deciding on each mount after those that it needs.
+ * Decide for each mount whether it gets a line, after the mounts that it needs.
  *
  * A mount needs the mount that contains its mount point; a bind, the mount of its source; an
- * overlay, the mounts of its layers; a loop device, the mount of its image.  If one of these has no
- * line, the mount cannot have one either.  Passes over the tree, starting at the root, are repeated
- * as long as they decide any mount.  Usually one suffices, or two for binds whose source comes
- * later.  Lines are written in the order of the decisions, since mount -a runs them in the order of
- * the file.
+ * overlay, the mounts of its layers; a loop device, the mount of its image.  If a needed mount has
+ * no line, the mount cannot have a line either.  Passes over the tree, starting at the root, are
+ * repeated until a pass decides no further mount.  Usually one pass suffices; binds whose source is
+ * mounted later in the tree need a second pass.  Lines are added to the plan in the order of the
+ * decisions, since mount -a processes the file in order.
  *
- *     plan_classify() elsewhere, made by the system, hidden ..., a mount of its file system, a bind
- *     decide()        its line, or the reason why there is no line
+ *     plan_classify() excludes mounts that get no line: outside of ROOT, made by the system, hidden
+ *                     ...; finds out which of the remaining mounts are binds
+ *     decide()        makes the line of a mount, or finds the reason why it gets no line
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -25,7 +26,7 @@
 #include <assert.h>
 #include <string.h>
 
-/** Maximum number of passes; mounts still undecided depend on themselves. */
+/** Maximum number of passes; mounts undecided after the last pass are refused. */
 enum { PASSES_MAX = 64 };
 
 /* Lines. */
@@ -39,9 +40,10 @@ static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_
 	++mk->plan->of[fate];
 }
 
-/** Append the options that are not for the file system: those that the plan adds, and those that
-    mount(8) recorded for other programs.
-    @spare  The boot does not need the mount.
+/** Append the options that are not for the file system: options that the plan adds, and options
+    that mount(8) recorded for other programs.
+    @spare  The boot does not need the mount: add nofail.
+    @more   The options are appended to this list.
     @return LINE; REFUSED: the options hold a secret. */
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
                           struct fstab_line *line)
@@ -59,9 +61,9 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 }
 
 /** Choose the options of a line.
-    @bound  For a bind: the mount of its source; else NULL.
-    @first  Options before the others, such as "loop"; or NULL.
-    @more   Options after the others.
+    @bound  For a bind: the mount that contains its source; else NULL.
+    @first  Options to put first, such as "loop"; or NULL.
+    @more   Options to put last.
     @line   Gets options, or the reason why no line is possible.
     @return LINE or REFUSED. */
 static enum state choose_options(struct maker *mk, const struct mount *mount,
@@ -87,8 +89,9 @@ static enum state choose_options(struct maker *mk, const struct mount *mount,
 	return rc == 0 ? LINE : REFUSED;
 }
 
-/** Check the layers of an overlay, all of which are needed.
-    @more [out]  Options that make systemd wait for them. */
+/** Check that the mounts of all layers of an overlay are available.
+    @more [out]  Options that make systemd mount the overlay after these mounts.
+    @return LINE, WAITING or REFUSED. */
 static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *line,
                                struct strbuf *more)
 {
@@ -99,7 +102,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		const char *path = plan_path(mk->in, dirs[k].path);
 		uint32_t node;
 		if (!path)
-			continue;   /* reported when the options are chosen */
+			continue;   /* outside of ROOT: choose_options() refuses the layer */
 		enum state one = plan_needs_path(mk, i, path, "its layer", &node, line);
 		state = one == LINE ? state : one;
 		const struct decision *lower = one == LINE && node != MT_NONE
@@ -113,21 +116,24 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 	return state;
 }
 
-/** The source of a loop device: its image, as an administrator would write it, or the device if the
-    image is outside of ROOT.
-    @first [out]  Options that attach the image. */
+/** If a mount is on a loop device, make the image the source of the line, as an administrator would
+    write it.  line->source is left NULL if the device must be named instead: it is not a loop
+    device, or the image is outside of ROOT, partitioned, or itself a device.
+    @first [out]  Options that attach the image.
+    @return LINE, WAITING or REFUSED. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
 {
 	static const char deleted[] = " (deleted)";
 	const struct devmap_loop *loop = &device->loop;
 	const char *path = loop->file ? plan_path(mk->in, loop->file) : NULL;
-	/* The backing file may be a device, by its path or its path from ROOT. */
+	/* The image may be a device: in /dev, or in /dev of ROOT. */
 	if (!loop->partition && loop->file && (word_below(loop->file, "/dev")
 	                                       || (path && word_below(path, "/dev")))) {
 		enum state state = path ? plan_needs_path(mk, i, path, "its image", NULL, line)
 		                   : LINE;
-		/* A loop device for a whole device has the same content. */
+		/* A loop device that shows a whole device has the same content, and so the same
+		   UUID, which then names the source. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
 		return plan_refuse(mk, line, "it is of a loop device on %s, which has no name that "
@@ -157,7 +163,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	return LINE;
 }
 
-/** Name the source of a mount on a device, and find its type and pass. */
+/** Choose source, type and pass of the line of a mount on a device. */
 static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device *device,
                               struct fstab_line *line, const char **first)
 {
@@ -177,7 +183,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 			                   "known");
 		line->fstype = device->tags->type;
 	}
-	/* ROOT may lack the helper of fsck(8), or its helper may do nothing. */
+	/* No pass for types whose helper of fsck(8) does nothing, or is missing in ROOT. */
 	const char *fsck = arena_printf(mk->arena, "fsck.%s", line->fstype);
 	if (!*first && fstype_flags(line->fstype) & FST_FSCK
 	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
@@ -186,7 +192,7 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 }
 
 /** Make the line of a mount that is not a bind.
-    @more  Scratch for options. */
+    @more  An empty list, for options. */
 static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
                              struct fstab_line *line)
 {
@@ -207,7 +213,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	                  : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
-	/* Network types that systemd does not treat as such. */
+	/* File systems that need the network although systemd does not know this from the type. */
 	const char *type = plan_type(m);
 	if (device.remote
 	    || word_in(type, strlen(type), "acfs beegfs coda fuse.sshfs gpfs orangefs")
@@ -219,7 +225,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 }
 
 /** Make the line of a bind.
-    @last  The last pass: the source will not become visible. */
+    @last  This is the last pass: refuse the bind if its source is still undecided.
+    @more  An empty list, for options. */
 static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strbuf *more,
                             struct fstab_line *line)
 {
@@ -252,7 +259,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 	return state == LINE ? choose_options(mk, m, plan_mount(mk, in), NULL, more, line) : state;
 }
 
-/** Whether a mount point was requested by name. */
+/** Whether a mount point is in in->add. */
 static bool is_named(struct maker *mk, const char *target)
 {
 	for (size_t k = 0; k < mk->in->nadd; ++k) {
@@ -263,8 +270,9 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
-/** Decide about a node once all mounts that it needs are decided.
-    @last  The last pass: the undecided nodes depend on each other. */
+/** Make the line of node i, or record why it gets no line.  If a mount that it needs is undecided,
+    the node remains WAITING.
+    @last  This is the last pass: refuse the node instead, since it depends on itself. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct decision *decision = &mk->decisions[i];
@@ -305,7 +313,7 @@ static void decide_all(struct maker *mk)
 	}
 }
 
-/** Append comments for the mounts that cannot have a line, then the mounts left out, in tree
+/** Append the mounts with FSTAB_COMMENT to the plan, then the mounts with FSTAB_OWN, both in tree
     order. */
 static void add_others(struct maker *mk)
 {
@@ -370,7 +378,7 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Add _netdev to the lines that need the network.  Call when the plan has only lines. */
+/** Add _netdev to the lines that need a line with _netdev.  Call while the plan has no comments. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the plan.
+ * Interfaces between the files of the plan.
  *
- *     plan.c     decides on each mount after those that it needs
- *     classify.c classifies each mount
- *     needs.c    the mounts that a mount needs; where the source of a bind is visible
- *     own.c      mounts made by the system
- *     source.c   names the source
+ *     plan.c     decides for each mount whether it gets a line
+ *     classify.c classifies each mount: made by the system, not expressible, bind ...
+ *     needs.c    finds the mounts that a mount needs, and a path to the source of a bind
+ *     own.c      recognizes mounts made by the system
+ *     source.c   chooses the source of a line
  */
 #ifndef GM_FSTAB_PLAN_IMPL_H
 #define GM_FSTAB_PLAN_IMPL_H
@@ -19,24 +19,28 @@
 #include "fstab/target.h"
 #include "mountopts/optlist.h"
 
-/** State of the decision about a mount; ELSEWHERE: not below ROOT. */
+/** State of the decision about a mount; ELSEWHERE: not below ROOT; WAITING: not decided yet;
+    REFUSED: becomes a comment; OWN: FSTAB_OWN. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
-/** The decision about a node of the discovery, and its data. */
+/** The decision about a mount, a node of the discovery, and the data that it depends on. */
 struct decision {
 	const char *target;      /* mount point from ROOT; NULL: not below ROOT, or unknown */
 	uint8_t state;           /* enum state */
-	bool visible;            /* below ROOT and reachable by its path, perhaps through binds
-	                            of it onto itself */
-	bool onto_itself;        /* a bind onto itself: the line is for plan_stack_base() */
+	bool visible;            /* below ROOT and reachable by its path; binds of the mount point
+	                            onto itself may lie over the mount */
+	bool onto_itself;        /* a bind of a mount point onto itself: a line can only make the
+	                            mount of plan_stack_base() */
 	bool boot;               /* OWN, and mounted before the fstab is read */
 	bool bind;
-	bool automount;          /* OWN: mounted by an automount unit of the fstab */
+	bool automount;          /* mounted by an automount unit that was generated from an fstab
+	                            line: the line gets x-systemd.automount */
 	bool unnamed;            /* REFUSED: fstab_line.unnamed */
-	uint32_t next_root;      /* next node with the same device and root; MAP64_NONE */
+	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
+	                            the last */
 	const char *why;
 	const char *owner;       /* fstab_line.owner */
-	const char *kept;        /* host_utab_options() */
+	const char *kept;        /* options recorded by mount(8): host_utab_options() */
 };
 
 struct maker {
@@ -44,16 +48,17 @@ struct maker {
 	struct fstab_plan *plan;
 	const struct mtree *tree;
 	struct decision *decisions;
-	struct pathmap by_name;    /* target -> visible nodes, the first node last */
-	struct pathmap by_hidden;  /* target -> hidden nodes */
-	struct map64 hidden;     /* device -> its first node that is not visible */
-	struct map64 by_root;    /* hash of device and root -> first node */
-	struct map64 primary;    /* device -> the first node of its root directory; a read-only
-	                            view only if there is no writable one */
-	const struct mount *layers;  /* the root, if it is an overlay; or NULL */
+	struct pathmap by_name;    /* mount point -> its first visible node */
+	struct pathmap by_hidden;  /* mount point -> its first hidden node */
+	struct map64 hidden;     /* device -> the first hidden node of its file system */
+	struct map64 by_root;    /* hash of device and root directory -> the first visible node, in
+	                            a list linked by next_root */
+	struct map64 primary;    /* device -> the first visible node that shows the root of the
+	                            file system; a read-only view only if all these nodes are */
+	const struct mount *layers;  /* the mount of "/", if it is an overlay; or NULL */
 	struct strbuf scratch, text;
-	struct arena *arena;     /* of the plan */
-	struct arena work;       /* of all of this */
+	struct arena *arena;     /* memory of the plan */
+	struct arena work;       /* memory of the members above, freed when the plan is made */
 };
 
 /** The mount of a node. */
@@ -75,87 +80,99 @@ static inline const char *plan_root(const struct mount *mount)
 
 /* needs.c */
 
-/** Record the reason why there is no line.  @return REFUSED. */
+/** Record, as a format and its arguments, why a mount or swap space gets no line.
+    @return REFUSED. */
 #define plan_refuse(mk, line, ...) \
 	((line)->why = arena_printf((mk)->arena, __VA_ARGS__), REFUSED)
 
 /** Convert a path of the discovery to a path from ROOT; NULL: not below ROOT. */
 const char *plan_path(const struct fstab_input *in, const char *name);
 
-/** The lowest mount of a stack whose mounts all show the same directory: a line of the mount point
-    makes this mount.
-    @node  In the stack; MT_NONE gives MT_NONE. */
+/** Find the mount beneath all binds of a mount point onto itself: the only mount on this mount
+    point that a line can make.
+    @node    The uppermost bind, a mount that is no such bind, or MT_NONE.
+    @return  `node`, if no such bind lies on the mount point. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
 /** Whether a mount is read-only while its file system is writable. */
 bool plan_is_ro_view(const struct mount *mount);
 
-/** Find the mount that contains a file or directory.
-    @i     The node that needs it and may cover it, as an overlay covers a layer; MT_NONE: none.
-    @path  From ROOT.
-    @what  "its image", for the reason.
-    @node [out]  The mount; or NULL.
-    @return LINE, WAITING or REFUSED. */
+/** Find the mount that contains a file or directory, and whether this mount is available before
+    node i is mounted.
+    @i     The mount that needs the file and may cover it, as an overlay covers a layer; MT_NONE: a
+           swap space needs the file.
+    @path  Of the file, from ROOT.
+    @what  The name of the file in the reason, such as "its image".
+    @node [out]  The mount that contains the file; MT_NONE: no mount below ROOT.  May be NULL.
+    @line  Gets the reason.
+    @return LINE: available; WAITING: not decided yet; REFUSED: not available. */
 enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                            uint32_t *node, struct fstab_line *line);
 
-/** Find the mount that contains the mount point of a node.  @return also OWN: the system may
-    mount it. */
+/** Find whether the mount that contains the mount point of node i is available before node i is
+    mounted.
+    @line  Gets the reason.
+    @return LINE: available; WAITING: not decided yet; REFUSED: not available; OWN: only the system
+            mounts it. */
 enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
 
-/** Whether the mount point of a mount does not survive a reboot: a tmpfs is empty at boot. */
+/** Whether the mount point of node i must be created at each boot, since it lies on a tmpfs. */
 bool plan_wants_mkdir(const struct maker *mk, uint32_t i);
 
-/** Find where the source of a bind is visible: in a mount of the root of its file system, or of a
-    directory above the source; the highest first, since that is more likely a mount than a bind.
-    @line      Gets the source, or the reason why it has no source.
-    @in [out]  The mount that contains the source.
+/** Find a path to the source of a bind: in a mount of the root of its file system, or in a mount of
+    a directory above the source.  Mounts of higher directories are tried first, since these are
+    less likely to be binds.
+    @line      Gets the source, or the reason why the source is not visible.
+    @in [out]  The node of the mount that contains the source.
     @return LINE, WAITING or REFUSED. */
 enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in);
 
-/** Why a bind would not be writable: the line of its file system would mount it read-only.
-    NULL: no reason. */
+/** Why node i, a writable bind, could not be made by a line: the line of its file system would make
+    the file system read-only.  NULL: no reason. */
 const char *plan_bind_fault(struct maker *mk, uint32_t i);
 
 /* classify.c */
 
-/** Classify all mounts: set all members of their decisions except `unnamed`, and make the
-    indexes. */
+/** Classify all mounts: set all members of their decisions except `unnamed`, and fill the maps of
+    the maker. */
 void plan_classify(struct maker *mk);
 
-/** The owner of a unit that is not from an fstab, for a mount point or swap space; NULL: none or
-    unknown. */
+/** The fstab_line.owner of a mount point or swap space that has a systemd unit not generated from
+    an fstab: "unit" or "gpt-auto".  NULL: there is no such unit, or units are unknown. */
 const char *plan_unit_owner(const struct fstab_facts *facts, const char *target);
 
 /* own.c */
 
-/** The part of the system that makes a mount without an fstab. */
+/** A program or part of the system that makes mounts without an fstab. */
 struct fstab_own {
 	const char *owner;       /* fstab_line.owner */
-	const char *why;         /* message */
+	const char *why;         /* fstab_line.why */
 	bool boot;               /* mounted before the fstab is read */
 };
 
-/** The part of the system that makes this mount; or NULL.
-    @itself     fstab_upon_itself()
-    @all        API file systems get lines.
-    @user       fstab_user(): names that an ordinary user can choose prove nothing. */
+/** Find the program or part of the system that made a mount; NULL: the administrator may have made
+    the mount.
+    @itself     The result of fstab_upon_itself().
+    @all        API file systems get lines: return NULL for these.
+    @user       The result of fstab_user(); if true, names that any user can choose do not count. */
 const struct fstab_own *fstab_own(const struct mount *mount, const char *target, bool itself,
                                   bool all, bool user);
 
-/** Whether an ordinary user made a mount, as the kernel or mount(8) says: by the user ID of FUSE,
-    by "user=NAME" in utab, by a mount point below /run/user/UID.  That user can choose its source,
-    and the type of a FUSE mount.  In a user namespace, the ID is valid in this namespace.
-    @target  From ROOT.
-    @kept  host_utab_options()
-    @user  Gets the ID or name appended, which may contain any bytes; "?": unknown, for FUSE. */
+/** Whether an ordinary user made a mount, as shown by the user ID of a FUSE mount, by "user=NAME"
+    in utab, or by a mount point below /run/user/UID.  The user can choose the source of the mount
+    and, for FUSE, the type.  User IDs are those of the user namespace of this process.
+    @target  The mount point, from ROOT.
+    @kept    The result of host_utab_options().
+    @user    The ID or name of the user is appended, which may contain any bytes; "?" if a FUSE
+             mount does not show its user. */
 bool fstab_user(const struct mount *mount, const char *target, const char *kept,
                 struct strbuf *user);
 
 /* source.c */
 
-/** Name a device by the kind of name that the input requests.
-    @line  Gets source and note, or the reason why the device has no name.
+/** Choose the source of the line of a device: a name of the kind in->id.
+    @source  The name of the device in the mount table or in /proc/swaps; or NULL.
+    @line    Gets source and note, or the reason why the device has no such name.
     @return LINE or REFUSED. */
 enum state source_of_device(struct maker *mk, const struct fstab_device *device,
                             const char *source, struct fstab_line *line);
@@ -163,8 +180,8 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 /** Why the source that the kernel shows for a type cannot be mounted; NULL: it can. */
 const char *source_type_fault(struct maker *mk, const struct mount *mount);
 
-/** Name the source of a mount without a device.
-    @line  Gets source, or the reason why it has no source.
+/** Choose the source of the line of a mount without a device.
+    @line  Gets source, or the reason why the source cannot be written.
     @return LINE or REFUSED. */
 enum state source_of_mount(struct maker *mk, const struct mount *mount, struct fstab_line *line);
 

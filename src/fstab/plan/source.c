@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a device is named.  An identifier that is missing, or shared by another device, is never
- * replaced silently: the wrong disk might be mounted, perhaps only several boots later.
+ * Choose the source of a line.  If an identifier of a device is missing, or shared with another
+ * device, it is never silently replaced by another identifier: the wrong disk might be mounted,
+ * perhaps only several boots later.
  */
 #include "fstab/plan/plan_impl.h"
 
@@ -45,7 +46,8 @@ static struct tag tag_of(const struct devmap_tags *tags, enum fstab_id id)
 	return of[id];
 }
 
-/** Why a tag cannot be used; NULL: it can.  A quoted value would be read without its quotes. */
+/** Why a tag of a device cannot be the source of a line; NULL: it can.  A value that begins with a
+    quotation mark is refused, because mount(8) would remove the marks. */
 static const char *tag_fault(struct maker *mk, const struct devmap_tags *tags, enum fstab_id id)
 {
 	/* Why the tags of a device are not known. */
@@ -89,7 +91,8 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-/** Record the other names of a device. */
+/** List the names of a device except for the name of the kind `id`, for the comment above the line;
+    NULL: no further name. */
 static const char *other_names(struct maker *mk, const struct devmap_tags *tags, const char *path,
                                enum fstab_id id)
 {
@@ -116,7 +119,7 @@ enum state source_of_device(struct maker *mk, const struct fstab_device *device,
 	const char *fault = NULL, *path = tags->name ? tags->name
 	                                  : source && strncmp(source, "/dev/", 5) == 0 ? source
 	                                  : NULL;
-	/* zram, or a RAM disk. */
+	/* n: the length of the name without its number, if the device is zram or a RAM disk. */
 	size_t n = !path ? 0 : strncmp(path, "/dev/zram", 9) == 0 ? 9
 	           : strncmp(path, "/dev/ram", 8) == 0 ? 8 : 0;
 	if (n && path[n] && !path[n + strspn(path + n, "0123456789")])
@@ -164,7 +167,8 @@ const char *source_type_fault(struct maker *mk, const struct mount *mount)
 		return "only the kernel knows its key";
 	if (strchr(fstype, ','))
 		return "its type has a comma, which mount(8) takes for a list of types";
-	/* A FUSE server chooses source and type freely; only sources of sshfs can be mounted. */
+	/* A FUSE server chooses the shown source and type freely; of all types, only sshfs shows a
+	   source that can be mounted. */
 	bool sshfs = strcmp(fstype, "fuse.sshfs") == 0 && mount->source
 	             && strchr(mount->source, ':');
 	return strncmp(fstype, "fuse.", 5) == 0 && !sshfs
@@ -176,7 +180,8 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 {
 	const char *source = mount->source && *mount->source ? mount->source : "none";
 	unsigned flags = fstype_flags(mount->fstype);
-	/* For a plain name systemd would wait for a device of that name. */
+	/* The source of a pseudo file system or overlay is an arbitrary name.  A name that looks
+	   like an option or a device is replaced: systemd would wait for the device. */
 	bool name = flags & FST_PSEUDO || strcmp(plan_type(mount), "overlay") == 0;
 	if (name && (*source == '-' || fstab_is_tag(source) || strncmp(source, "/dev/", 5) == 0))
 		source = mount->fstype;
@@ -185,7 +190,7 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 	if (*source == '-')
 		return plan_refuse(mk, line, "its source %s would be taken for options by "
 		                   "mount(8)", source);
-	/* For an unknown type, the path may refer to another root directory. */
+	/* For an unknown type, a source that looks like a path may be below ROOT or not. */
 	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/'
 	    && strcmp(mk->in->root, "/") != 0)
 		return plan_refuse(mk, line, "whether its source %s lies in ROOT is not known",
