@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find the line that made a mount: a line on its mount point with the same source, preferably
- * mounted at boot, preferably with the same options.  Then compare the line and the mount.
+ * Find the line that made a mount: a line with the same mount point and source.  Of several such
+ * lines, prefer a line that is mounted at boot, and a line with the options of the mount.  Then
+ * compare the line and the mount.
  */
 #include "fstab/match.h"
 
@@ -14,10 +15,10 @@
 
 /* Pairs. */
 
-/** How many mounts of a stack are compared with a line. */
+/** Maximum number of mounts on one mount point that is_beneath() compares with a line. */
 enum { DEEP_MAX = 64 };
 
-/** How well a line fits a mount; 0: it mounts something else. */
+/** Rate how well a line fits a mount; 0: the source, type or part differs. */
 static int fit(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
 	int same = match_same(m, entry, mount);
@@ -31,7 +32,7 @@ static int fit(struct matcher *m, const struct candidate *entry, const struct pl
 	return fits;
 }
 
-/** Whether a line makes a mount lower in the stack on the same mount point. */
+/** Whether a line makes a mount beneath `top`, on the same mount point. */
 static bool is_beneath(struct matcher *m, const struct candidate *entry, const struct planned *top)
 {
 	unsigned deep = 0;
@@ -43,19 +44,20 @@ static bool is_beneath(struct matcher *m, const struct candidate *entry, const s
 	return false;
 }
 
-/** Whether a mount is a bind onto itself, so that the line of the plan is for the mount below. */
+/** Whether a mount is a bind of its mount point onto itself, above the mount for which the plan has
+    a line. */
 static bool is_above(const struct matcher *m, const struct planned *mount)
 {
 	return mount->line->beneath && match_live(m, mount->key) != mount;
 }
 
-/** The line that made a mount; or NULL. */
+/** Find the line that made a mount; or NULL. */
 static struct candidate *choose(struct matcher *m, const struct planned *mount)
 {
 	bool swap = mount->line->swap, above = is_above(m, mount);
 	struct candidate *own = NULL, *first = match_first_on(m, mount);
 	int best = 0;
-	/* A single line need not be compared with others. */
+	/* If the mount point has a single line, options need not be compared. */
 	if (first && first->next == NO_LINE && !swap && !above)
 		return match_same(m, first, mount) != 0 ? first : NULL;
 	for (struct candidate *entry = swap ? m->entries : first, *end = m->entries + m->nentries;
@@ -75,7 +77,8 @@ static struct candidate *choose(struct matcher *m, const struct planned *mount)
 enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
-	/* Even a swap space that the system made, on zram, may have a line. */
+	/* A mount made by the system has no line, but a swap space made by the system, on zram, may
+	   have a line. */
 	if ((line->fate == FSTAB_OWN && !line->swap)
 	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
@@ -102,8 +105,9 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 	bool upon = mount->line->beneath && entry->is.bind;
 	if (!actual || mount->line->fate == FSTAB_LINE || upon)
 		return actual;
-	/* Only the line has the password, or the server's name for FUSE.  The options of a
-	   user's mount, which has an owner, are that user's choice. */
+	/* This mount cannot be expressed in fstab.  If the line has the shown source, the only
+	   reason may be a password or a FUSE server that only the line names: compare.  A mount
+	   with an owner was made by a user, who chose the options: do not compare. */
 	return actual->vfs_opts && entry->is.target && mount->line->target && actual->source
 	       && strcmp(entry->is.source, actual->source) == 0 && match_same(m, entry,
 	        mount) > 0
@@ -132,7 +136,7 @@ bool match_is_further(struct matcher *m, const struct candidate *entry, const ch
 	if (entry->is.noauto || is_above(m, mount) || (!same && mount->line->fate != FSTAB_LINE)
 	    || ((!same || bind) && is_beneath(m, entry, mount)))
 		return false;
-	/* The same device twice on one mount point, as two subvolumes: a line is wrong. */
+	/* A second line with the same source is redundant, even if it names another subvolume. */
 	bool again = same || strcmp(entry->is.source, source) == 0;
 	*kind = again ? FSTAB_DIFFER_REPEATED : FSTAB_DIFFER_CONFLICT;
 	return true;
@@ -154,7 +158,7 @@ struct candidate *match_next_swap(struct matcher *m, const struct candidate *ent
 /* Differences. */
 
 /** Add a difference.
-    @actual  For OPTIONS and NO_LINE. */
+    @actual  fstab_difference.actual, for OPTIONS and NO_LINE; else NULL. */
 static void add(struct fstab_match *match, enum fstab_difference_kind kind,
                 const struct candidate *entry, const struct fstab_entry *other,
                 const struct planned *mount, const char *actual)
@@ -167,7 +171,8 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 	});
 }
 
-/** Report a redundant or conflicting line. */
+/** Report a line, unless it is the line of the mount, if it is redundant or conflicts with that
+    line. */
 static void add_further(struct fstab_match *match, const struct candidate *entry,
                         const struct planned *mount)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which fstab line belongs to which mount, and how they differ.
+ * Find the fstab line of each mount, and the differences between the line and the mount.
  *
  *     lines, plan --> fstab_match() --> the mount of each line; differences
  *
  * Used by the merge (fstab/edit/) and the audit of drift.  Lines and mounts are paired by mount
- * point, swap spaces by source.  Without evidence of a difference they count as equal, as with a
- * source that may be the same device, or an option that the kernel does not show.  Pure except for
- * the callbacks.
+ * point, swap spaces by source.  A difference needs evidence: two sources that may be the same
+ * device count as equal, and so does an option that the kernel does not show.  Pure except for the
+ * callbacks.
  */
 #ifndef GM_FSTAB_MATCH_H
 #define GM_FSTAB_MATCH_H
@@ -21,15 +21,17 @@ struct fstab_match_input {
 };
 
 enum fstab_difference_kind {
-	FSTAB_DIFFER_MISSING,    /* a mount has no line */
-	FSTAB_DIFFER_NO_LINE,    /* a mount has no line and cannot be expressed in fstab;
+	FSTAB_DIFFER_MISSING,    /* the mount has no line, although it can be expressed in fstab */
+	FSTAB_DIFFER_NO_LINE,    /* the mount has no line and cannot be expressed in fstab;
 	                            `actual`: the reason */
-	FSTAB_DIFFER_SOURCE,     /* the line mounts another source, type, subvolume or layers */
-	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system */
+	FSTAB_DIFFER_SOURCE,     /* the source, type, subvolume or layers of the line differ from
+	                            those of the mount */
+	FSTAB_DIFFER_OPTIONS,    /* VFS flags, or options of the file system, differ */
 	FSTAB_DIFFER_REPEATED,   /* the line has the same source and mount point as `other` */
-	FSTAB_DIFFER_CONFLICT,     /* the line mounts another source on the mount point of
-	                              `other` */
-	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but its source is, as `live` */
+	FSTAB_DIFFER_CONFLICT,   /* the line has the mount point of `other`, but a different
+	                            source */
+	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted; its source is mounted at a different
+	                            mount point, as `live` */
 };
 
 struct fstab_difference {
@@ -41,19 +43,20 @@ struct fstab_difference {
 	                            NO_LINE: the reason */
 };
 
-/** The source of a bind. */
+/** The directory or file that a bind line names as its source. */
 struct fstab_bound {
-	const struct mount *in;        /* the mount that contains it; NULL: not a bind, or
-	                                  unknown */
-	const char *path;              /* from ROOT, with links followed */
+	const struct mount *in;        /* the mount that contains the source; NULL: the line is
+	                                  not a bind, or the source is unknown */
+	const char *path;              /* the source, from ROOT, with symlinks followed */
 };
 
 struct fstab_match {
 	struct fstab_difference *differences;
 	size_t count;
-	const struct fstab_line **of;  /* of[number - 1]: the mount or swap space of a line of
-	                                  the file; NULL: none */
-	struct fstab_bound *bound;     /* bound[number - 1]: the source, if the line is a bind */
+	const struct fstab_line **of;  /* of[number - 1]: the mount or swap space that the line of
+	                                  this number makes; NULL: none */
+	struct fstab_bound *bound;     /* bound[number - 1]: the source of the line of this
+	                                  number, if the line is a bind */
 	struct matcher *matcher;       /* match/matcher.h: the lines and mounts, indexed */
 	struct arena arena;
 };
@@ -65,27 +68,29 @@ int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
 
-/** A line with its options changed by later remount lines of its mount point. */
+/** Get a line with the options that result from the remount lines after it. */
 const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,
                                             const struct fstab_entry *line);
 
-/** Append the options of a mount that differ from those its line names, as the mount has them.  For
-    a mount that the plan has no line for: options that the line does not name may come from the
-    system or a server.  A read-only mount of a line with rw is no difference.
+/** Append the options of a mount that contradict its line, as the mount has them.  Options that the
+    line does not name are not compared: this is for mounts that the plan has no line for, whose
+    options may come from the system or a server.  If the line has rw, a read-only mount is not a
+    difference.
     @options  The options of the line, decoded. */
 void fstab_match_named(const struct fstab_line *live, const char *options, struct strbuf *differ);
 
-/** Whether a line with these types and options may make a mount whose source and type its server
-    chooses: FUSE; or ceph, which shows addresses instead of names. */
+/** Whether a line with these types and options may make a mount whose source and type are chosen by
+    its server: a FUSE mount, or a mount of ceph, which shows addresses instead of names. */
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount);
 
-/** Append what a line mounts: source, type and part, as in "/dev/sda2 (btrfs): subvol=/@home".
-    @live  The mount that the line is compared with: its equal subvolid is left out. */
+/** Append source, type and part of a line, as in "/dev/sda2 (btrfs): subvol=/@home".
+    @live  The mount that the line is compared with: if both have the same subvolid, the subvolid is
+           left out. */
 void fstab_name_line(const struct fstab_entry *line, const struct fstab_line *live,
                      struct strbuf *out);
 
 /** Append the source, type and part of a mount or swap space.
-    @line  The line that the mount is compared with; NULL: none, and layers are left out. */
+    @line  The line that the mount is compared with; NULL: no line; layers are then left out. */
 void fstab_name_live(const struct fstab_line *live, const struct fstab_entry *line,
                      struct strbuf *out);
 

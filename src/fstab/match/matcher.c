@@ -11,7 +11,7 @@ void match_init(struct matcher *m, const struct fstab_match_input *in, struct ar
 		.shown.arena = arena, .text.arena = arena, .more.arena = arena};
 }
 
-/** Put an index first in the list of a mount point.  @return the former first index; NO_LINE. */
+/** Put an index first in the list of a mount point.  @return the former first index, or NO_LINE. */
 static uint32_t push(struct pathmap *map, const char *key, uint32_t i)
 {
 	uint32_t next = pathmap_get(map, key);
@@ -23,7 +23,8 @@ static uint32_t push(struct pathmap *map, const char *key, uint32_t i)
 
 int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 {
-	/* After a symlink, ".." leads elsewhere than in the text of the path. */
+	/* Do not remove ".." by the text of the path: after a symlink, ".." leads to the directory
+	   above the target of the link. */
 	const char *plain = strstr(path, "/..") ? path : fstab_normal(m->arena, path);
 	const struct fstab_facts *facts = &m->in->in->facts;
 	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
@@ -31,7 +32,8 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;
 }
 
-/** Resolve the mount point of an entry.  If a mount is there, use its mount point as the key. */
+/** Follow the symlinks of the mount point of an entry.  If the result is the mount point of a
+    mount, it becomes the key of the entry. */
 static void follow(struct matcher *m, struct candidate *entry)
 {
 	entry->is.real = entry->key;
@@ -44,7 +46,7 @@ static void follow(struct matcher *m, struct candidate *entry)
 	entry->key = match_live(m, entry->is.real) ? entry->is.real : entry->key;
 }
 
-/** Append the options of a line that remounts the mount of an entry. */
+/** Append to an entry the options of a line that remounts the mount of the entry. */
 static void add_options(struct matcher *m, struct candidate *entry, const struct candidate *remount)
 {
 	for (uint32_t i = 0; i < remount->is.nopts; ++i) {
@@ -57,7 +59,8 @@ static void add_options(struct matcher *m, struct candidate *entry, const struct
 	}
 }
 
-/** A line with "remount" after a line of its mount point changes the options of that line. */
+/** Apply the lines with "remount" that follow an entry on its mount point: add their options to the
+    entry, and remove the lines from the list of the mount point. */
 static void merge_remounts(struct matcher *m, struct candidate *entry)
 {
 	for (uint32_t *at = &entry->next; *at != NO_LINE && !m->arena->failed;) {
@@ -107,7 +110,8 @@ void match_add_plan(struct matcher *m)
 	const struct fstab_plan *plan = m->in->plan;
 	m->nmounts = plan->count;
 	m->mounts = arena_new(m->arena, m->nmounts, sizeof(*m->mounts));
-	/* From the last, so that a line of a mount point is found before its comments. */
+	/* In reverse order, so that the first mount on a mount point is found first: the plan has
+	   mounts with a line before the other mounts. */
 	for (uint32_t i = (uint32_t)m->nmounts; i-- > 0 && !m->arena->failed;) {
 		const struct fstab_line *line = &plan->lines[i];
 		struct planned *mount = &m->mounts[i];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Matching, in steps: for fstab_match() and for the merge, which changes lines in between.
+ * Match fstab lines with mounts, one mount after another.  Used by fstab_match(), and by the merge,
+ * which may change a line before it matches the next mount.
  *
- *     ../match.c  which line on a mount point made its mount
- *     matcher.c   the lines of a file and of a plan, indexed by mount point
- *     same.c      whether a line and a mount have the same source and type
- *     part.c      ... the same part of the source: subvolume, directory, layers
- *     server.c    ... the same server
- *     options.c   ... the same options
+ *     ../match.c  finds the line that made a mount
+ *     matcher.c   indexes the lines of a file and the mounts of a plan by mount point
+ *     same.c      compares source and type of a line and a mount
+ *     part.c      compares the part of the file system: subvolume, directory, layers
+ *     server.c    compares servers
+ *     options.c   compares options
  */
 #ifndef GM_FSTAB_MATCH_MATCHER_H
 #define GM_FSTAB_MATCH_MATCHER_H
@@ -27,9 +28,11 @@ enum act { KEPT, CHANGED, ASIDE };
 /** A line of the file, as a candidate for a mount. */
 struct candidate {
 	struct fstab_entry is;   /* the entry, with the options of later remount lines */
-	const char *key;         /* mount point as the mount tree has it; NULL: swap or none */
-	uint32_t next;           /* next entry with this key; NO_LINE */
-	uint32_t live;           /* index of its mount in mounts[]; NO_LINE */
+	const char *key;         /* mount point, as the mount table spells it; NULL: swap, no
+	                            absolute path, or the options were added to another line */
+	uint32_t next;           /* index of the next entry with this key; NO_LINE: the last */
+	uint32_t live;           /* index in mounts[] of the mount that the line makes; NO_LINE:
+	                            no mount */
 	/* For the merge: */
 	enum act act;
 	struct fstab_entry becomes;   /* CHANGED: the new entry; merge_order() completes it */
@@ -40,12 +43,15 @@ struct candidate {
 struct planned {
 	const struct fstab_line *line;
 	const char *key;
-	uint32_t next;           /* next mount with this key; NO_LINE */
-	uint32_t entry;          /* index of its line in entries[]; NO_LINE */
+	uint32_t next;           /* index of the next mount with this key; NO_LINE: the last */
+	uint32_t entry;          /* index in entries[] of the line that makes the mount; NO_LINE:
+	                            no line */
 	/* For the merge: */
-	uint32_t instead;        /* a line that was commented out for this one */
-	uint32_t before;         /* a line of another mount that stays on this mount point */
-	bool add, named;
+	uint32_t instead;        /* index of the first line that the added line replaces and that
+	                            is commented out; or NO_LINE */
+	uint32_t before;         /* index of the first noauto line on the mount point, which the
+	                            added line must precede; or NO_LINE */
+	bool add, named;         /* a line is added for the mount; the user named the mount */
 };
 
 struct matcher {
@@ -55,14 +61,15 @@ struct matcher {
 	size_t nentries;
 	struct planned *mounts;
 	size_t nmounts;
-	struct pathmap entry_by, mount_by;   /* key -> the first index */
-	struct map64 first_of;         /* device of a file system with subvolumes -> the first
-	                                  line of the file that mounts a subvolume: its options
-	                                  hold for all */
-	struct map64 devices;          /* name of a device -> its mount */
-	struct map64 shown;            /* same.c: directories at, above or shown by mounts */
-	bool has_devices, has_shown;   /* whether the two maps above are filled, which is done
-	                                  when needed */
+	struct pathmap entry_by, mount_by;   /* key -> index of the first entry or mount */
+	struct map64 first_of;         /* device of a file system with subvolumes -> index of the
+	                                  line of its first mount in the plan, whose options
+	                                  apply to all its subvolumes */
+	struct map64 devices;          /* tag or path of a device -> index of the mount of the
+	                                  device */
+	struct map64 shown;            /* mount points, root directories of mounts, and the
+	                                  directories above both: see is_linkless() */
+	bool has_devices, has_shown;   /* `devices` and `shown` are filled, when first needed */
 	struct strbuf text, more;      /* scratch */
 };
 
@@ -75,22 +82,25 @@ static inline const struct fstab_entry *match_line(const struct matcher *m,
 	return &m->in->file->entries[entry->is.number - 1];
 }
 
-/** Make a matcher in an arena. */
+/** Initialize a matcher.
+    @arena  Keeps all data of the matcher. */
 void match_init(struct matcher *m, const struct fstab_match_input *in, struct arena *arena);
 
-/** Follow the links of a path, from ROOT.  @return 1; 0: it does not exist; -1: unknown. */
+/** Follow the symlinks of a path from ROOT.
+    @real [out]  The path without symlinks, unless the result is -1.
+    @return 1: the path exists; 0: it does not exist; -1: unknown. */
 int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 
-/** Index the plan, then a file.  A mount point in the file that resolves to the mount point of a
-    mount is indexed as that. */
+/** Index the mounts of the plan, then the lines of a file.  If the mount point of a line leads
+    through symlinks to the mount point of a mount, the line gets the key of that mount. */
 void match_add_plan(struct matcher *m);
 void match_add_file(struct matcher *m, const struct fstab_file *file);
 
-/** The lines of the plan for a mount point, of any fate; NULL after the last. */
+/** Get the first, or next, mount of the plan on a mount point, of any fate; NULL after the last. */
 const struct planned *match_live(const struct matcher *m, const char *key);
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount);
 
-/** The lines on the mount point of a mount, in order; NULL after the last. */
+/** Get the first, or next, line of the file on the mount point of a mount; NULL after the last. */
 struct candidate *match_first_on(struct matcher *m, const struct planned *mount);
 struct candidate *match_next_on(struct matcher *m, const struct candidate *entry);
 
@@ -103,53 +113,60 @@ enum match_pairing {
 	MATCH_INEXPRESSIBLE,  /* no line makes the mount, and it cannot be expressed in fstab */
 };
 
-/** Pair a mount with its line. */
+/** Find the line that made a mount, and set mount->entry and candidate.live of the line. */
 enum match_pairing match_pair(struct matcher *m, struct planned *mount);
 
-/** Whether the options of a paired line and its mount should be compared.  Not if the mount
-    cannot be expressed in fstab, unless only for lack of a password or name that the line has. */
+/** Whether the options of a mount and its line should be compared.  If the mount cannot be
+    expressed in fstab, only if the reason is that a password or name is missing which the line
+    has. */
 bool match_compares_options(struct matcher *m, const struct candidate *entry,
                             const struct planned *mount);
 
-/** A line that mounts something else on the mount point of a mount without a line; or NULL. */
+/** Find a line that mounts a different source on the mount point of a mount without a line; or
+    NULL. */
 struct candidate *match_wrong(struct matcher *m, const struct planned *mount);
 
-/** Whether a line would mount something else on top of a mount, not beneath it. */
+/** Whether a line on the mount point of a mount, with a different source, would be mounted over the
+    mount at boot.  False for a noauto line, or if the line makes a mount beneath. */
 bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
                          const struct planned *mount);
 
 /** Whether a second line on the mount point of a paired mount is redundant or a conflict.
-    @source      Of the mount's own line.
+    @source      The source of the line of the mount.
     @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_CONFLICT. */
 bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind);
 
-/** The next line after `entry`, or of the whole file, that names a swap space besides its own
-    line; NULL: none. */
+/** Find a further line that names a swap space, besides the line of the swap space; NULL: none.
+    @entry  Search the lines after this line; NULL: search the whole file.
+    @mount  The swap space; for a mount, the result is NULL. */
 struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,
                               const struct planned *mount);
 
 /* same.c */
 
-/** Whether a line of the file mounts the same source as a line of the plan: 1, 0; -1: unknown. */
+/** Whether a line mounts the same source and part of the source, with the same type, as a mount of
+    the plan: 1, 0; -1: unknown. */
 int match_same(struct matcher *m, const struct candidate *entry, const struct planned *mount);
 
-/** Find the source of a bind line, if its mount shows that directory.
-    @bound [out]  Set if found.
-    @return whether the line is a bind and the source is known. */
+/** Find the source of a bind line, if the mount shows the directory that the line names.
+    @bound [out]  The source, if found.
+    @return whether the source was found. */
 bool match_bound(struct matcher *m, const struct candidate *entry, const struct planned *mount,
                  struct fstab_bound *bound);
 
-/** Whether a line has the plan's source, or a mere name. */
+/** Whether the source of a line is spelled as in the plan; true if the spelling does not matter:
+    for a bind, or an arbitrary name such as "tmpfs". */
 bool match_same_name(const struct candidate *entry, const struct planned *mount);
 
-/** The line of the plan that mounts the source of an unmounted line elsewhere; NULL: the line is
-    or may be mounted, or its source is not mounted. */
+/** For a line that is not mounted: find the mount of the plan that has the source of the line at a
+    different mount point.  NULL: the line is or may be mounted, or its source is not mounted. */
 const struct planned *match_elsewhere(struct matcher *m, const struct candidate *entry);
 
 /* part.c */
 
-/** Whether a line mounts the same part of a file system. */
+/** Whether a line mounts the part of a file system that a mount of the plan shows: subvolume,
+    directory or layers. */
 bool match_same_part(struct matcher *m, const struct candidate *entry,
                      const struct fstab_line *line);
 
@@ -160,7 +177,9 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 bool match_by_helper(const struct candidate *entry, const struct mount *mount);
 
 /** Whether a line of Amazon's efs may make a mount: its helper mounts fs-ID:/PATH as
-    fs-ID.efs.REGION.amazonaws.com, or as any address.  @return 0; -1: unknown. */
+    fs-ID.efs.REGION.amazonaws.com, or as any address.
+    @live  The source of the mount.
+    @return 0: the server or path differs; -1: the line may make the mount. */
 int match_same_helped(const char *source, const char *live);
 
 /** Whether a source names the server and path of a mount: 1, 0; -1: unknown. */
@@ -168,10 +187,10 @@ int match_same_server(const char *source, const struct mount *mount);
 
 /* options.c */
 
-/** The options that a line should have to match its mount.
+/** Compare the options of a line and its mount.
     @from          The options of the line.
     @differ [out]  The differing options, as the mount has them.
-    @return options; NULL: nothing differs. */
+    @return the options that the line should have; NULL: no difference. */
 const char *match_options(struct matcher *m, const struct candidate *entry, const char *from,
                           const struct planned *mount, const char **differ);
 

@@ -124,8 +124,8 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 {
 	uint32_t parent = parent_of(mk, i);
 	enum discover_kind kind = (enum discover_kind)mk->in->d->kinds[i];
-	/* If the type of the mount point is unknown, assume a directory, except for a bind of a
-	   file or directory that no mount lies below. */
+	/* If the type of the mount point is unknown, assume a directory, unless the mount may be a
+	   bind of a file: not of the root of a file system, and without mounts below. */
 	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
 	           : !mk->decisions[i].bind || strcmp(plan_root(plan_mount(mk, i)), "/") == 0
 	             || mk->tree->nodes[i].first != MT_NONE;
