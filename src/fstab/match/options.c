@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing the options of a line and its mount.
+ * Compare the options of a line and its mount.
  *
  * The kernel always shows the VFS flags of a mount (ro, nosuid, noatime ...): a flag that the line
  * does not name has its default value, or for a bind the value of its source.  All other options
@@ -15,7 +15,8 @@
 
 #include <string.h>
 
-/** Whether the line of a read-only mount has the option ro. */
+/** Whether a mount is read-only because a line on its mount point has the option ro, not because
+    its file system is read-only. */
 static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 {
 	for (size_t i = 0; i < m->nmounts && !shown_super_readonly(actual); ++i) {
@@ -38,10 +39,12 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	struct vfs_flags base, have, want;
 	struct strbuf changed = {.arena = m->arena};
 	const char *fstype = actual && actual->fstype ? actual->fstype : "";
-	/* Nothing can be appended after quotation marks that are not closed. */
+	/* Do not change options with a quotation mark that is not closed: nothing can be appended
+	   to them. */
 	if (opt_is_open(from))
 		return NULL;
-	/* The plan has no options for a mount that cannot be expressed in fstab. */
+	/* For a mount that cannot be expressed in fstab, use the options that the kernel shows,
+	   since the plan has none. */
 	if (!live)
 		live = known ? actual->vfs_opts : "";
 	strbuf_reset(&m->more);
@@ -59,7 +62,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
 	if (bind && have.any && known) {
 		/* A flag that the line does not name comes from the source or is the default,
-		   depending on the version of mount(8). */
+		   depending on the version of mount(8): accept both values. */
 		struct vfs_flags source, shown;
 		bool found = match_bound(m, entry, mount, &bound) && bound.in->vfs_opts;
 		vfs_flags_of_mount(actual, &shown);
@@ -73,21 +76,24 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		shown_list(fstype, from, &m->text);
 		vfs_flags_of_line(strbuf_str(&m->text), &base, &have);
 	}
-	/* A mount that is read-only by nature, or after an error, does not differ. */
+	/* It is no difference if a mount is read-only because of its type or after an error. */
 	if (actual && !bind && (shown_readonly(actual) || shown_failed(actual)))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	/* A bind whose line names no flag has the flags of its source. */
 	bool as_source = bind && !have.any;
 	if (bind && !want.any && have.any && known)
 		vfs_flags_of_mount(actual, &want);
-	/* A bind of a read-only file system is read-only, even if its line says rw. */
+	/* It is no difference if a bind is read-only because its file system is. */
 	if (bind && !as_source && known && shown_super_readonly(actual))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
-		/* The line may name a different source from the plan. */
+		/* Take the flags of the source that the line names, which may differ from the
+		   source in the plan. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(actual, &want);
-		/* A bind onto itself may be older than the remount of its source as read-only. */
+		/* If the source is read-only but the bind is writable, this is a difference only if
+		   a line made the source read-only, and not for a bind onto itself, which may be
+		   older than a remount of the source. */
 		bool itself = mount->key && strcmp(bound.path, mount->key) == 0;
 		have.value[VFS_RO] = have.value[VFS_RO]
 		    && (want.value[VFS_RO] || (!itself && is_readonly_by_line(m, bound.in)));
@@ -113,7 +119,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		.first = first != MAP64_NONE ? m->entries[first].is.options : NULL,
 	};
 	opt_compare(&compared, &m->more, &changed);
-	/* A bind must name all flags if it names one. */
+	/* The line of a bind must name all flags if it names any. */
 	if (flags && bind)
 		vfs_flags_add_list(live, &m->more);
 	else if (flags)

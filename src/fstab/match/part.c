@@ -1,7 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/*
- * Whether a line and a mount have the same part of a file system (a subvolume, a directory, the
- * layers of an overlay), and how a message names that part.
+/* SPDX-License-Identifier: MIT */ /* Compare the part of a file system (a subvolume, a directory,
+the layers of an overlay) that a line and a mount have, and name this part in messages.
  */
 #include "fstab/match/matcher.h"
 
@@ -14,7 +12,7 @@
 
 #include <string.h>
 
-/** shown_same_layers(); sets m->failed on ENOMEM. */
+/** Call shown_same_layers(); if memory runs out, the arena fails. */
 static bool same_layers(struct matcher *m, const char *line, const char *live)
 {
 	int same = shown_same_layers(line, live);
@@ -23,8 +21,9 @@ static bool same_layers(struct matcher *m, const char *line, const char *live)
 	return same > 0;
 }
 
-/** Whether a line lacks the option for the mounted subvolume.  Not for "/", where booted
-    snapshots are usually the default subvolume. */
+/** Whether a mount shows a subvolume below the top, but the line has neither subvol= nor subvolid=.
+    False for a line of "/": a booted snapshot is usually the default subvolume.
+    @live  The options of the mount. */
 static bool lacks_subvol(const struct fstab_entry *line, const char *live)
 {
 	size_t n;
@@ -33,9 +32,10 @@ static bool lacks_subvol(const struct fstab_entry *line, const char *live)
 	       && !fstab_entry_find(line, "subvolid") && strcmp(line->target, "/") != 0;
 }
 
-/** Whether a directory of a file system is mounted although the line of its device mounts the
-    root.  Boot or a container may choose a directory as "/"; ostree and systemd, which gives
-    services directories of their own, bind directories. */
+/** Whether a mount that shows a directory of a device cannot result from a line that mounts the
+    whole device.  The mount may result from the line if it is on "/", since boot or a container may
+    choose the directory, or if ostree or systemd (for the private directories of a service) bound
+    the directory. */
 static bool is_strange_part(const struct candidate *entry, const struct mount *mount)
 {
 	return mount->dev_major != 0 && fstype_flags(mount->fstype) & FST_DEVICE
@@ -62,13 +62,15 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	    ? line->options : mount->fs_opts;
 	const char *plain = options == mount->fs_opts ? decoded(m, options) : options;
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
-	/* With ROOT, the kernel shows other paths of the layers. */
+	/* If ROOT is not "/", the paths of the layers that the kernel shows are not from ROOT; only
+	   the plan has converted them. */
 	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, entry->is.options, plain)
 	                : !shown_same_value(entry->is.options, plain, "subvol", true)
 	                  || lacks_subvol(&entry->is, plain)))
 		return false;
-	/* The mount shows a directory; the line would show the root of the file system. */
+	/* part: the mount shows a directory, but the line would show the root directory of the file
+	   system. */
 	bool part = mount->root && strcmp(mount->root, "/") != 0
 	            && !fstab_entry_find(&entry->is, "X-mount.subdir")
 	            && !(fstype_flags(mount->fstype) & (FST_SUBVOL | FST_PSEUDO));
@@ -90,8 +92,9 @@ static void add_name(struct strbuf *out, const char *source, const char *fstype)
 	strbuf_putc(out, ')');
 }
 
-/** Append the part of a file system that options select.
-    @other  The options to compare with. */
+/** Append the part of a file system that options select: subvolume or layers.
+    @other  The options to compare with: if these have the same subvolid, the subvolid is left out;
+            or NULL. */
 static void add_part(struct strbuf *out, const char *fstype, const char *options, const char *other)
 {
 	unsigned flags = fstype_flags(fstype);
@@ -105,7 +108,7 @@ static void add_part(struct strbuf *out, const char *fstype, const char *options
 		mask_options(options, out);
 		return;
 	}
-	/* Omit an equal subvolid.  It differs for a subvolume that was created again. */
+	/* Name the subvolid only if it differs, as for a subvolume that was created again. */
 	if (id && subvol && (!other || shown_same_value(other, options, "subvolid", true)))
 		id = NULL;
 	strbuf_puts(out, subvol || id ? ": " : "");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a line and a mount have the same source.
+ * Compare the source of a line and a mount.
  *
- * A device has many names: tags, perhaps quoted, symlinks in /dev/disk, /dev/mapper.  A bind can
- * name its directory by any path that shows it.  So the devices and directories that the names
- * refer to are compared; unknown ones count as the same.
+ * A device has many names: tags, perhaps quoted, symlinks in /dev/disk, names in /dev/mapper.  A
+ * bind can name its source by any path that leads to it.  So the devices and directories to which
+ * the names lead are compared.  If a name cannot be followed, the result is "unknown", which counts
+ * as the same source.
  */
 #include "fstab/match/matcher.h"
 
@@ -23,7 +24,7 @@ const struct fstab_tag fstab_tags[FSTAB_TAGS] = {
 	{"PARTUUID=", "/dev/disk/by-partuuid/"}, {"PARTLABEL=", "/dev/disk/by-partlabel/"},
 };
 
-/** Append a name, escaped as udev does, with \xhh. */
+/** Append a name from a link of udev, with \xhh decoded. */
 static void add_udev_name(struct strbuf *out, const char *name)
 {
 	for (; *name; ++name) {
@@ -51,7 +52,8 @@ bool fstab_link_tag(const char *link, struct strbuf *tag)
 	return false;
 }
 
-/** The tag in a source, such as "UUID=x": perhaps quoted, or as a link in /dev/disk; or NULL. */
+/** Get the tag that a source names, such as "UUID=x", without quotation marks; also if the source
+    is a link in /dev/disk.  NULL: the source does not name a tag. */
 static const char *source_tag(struct matcher *m, const char *source)
 {
 	strbuf_reset(&m->text);
@@ -94,15 +96,16 @@ static int same_tag(const struct devmap_tags *tags, const char *tag)
 	return -1;
 }
 
-/** Whether the source of a mount is an arbitrary name. */
+/** Whether the source of a mount is an arbitrary name: of a pseudo file system or overlay. */
 static bool is_mere_name(const struct mount *mount)
 {
 	return mount && (fstype_flags(mount->fstype) & FST_PSEUDO
 	                 || (mount->fstype && strcmp(mount->fstype, "overlay") == 0));
 }
 
-/** Whether a mount shows the root of a file system that exists once, so that a second mount is
-    the same (get_tree_single() of the kernel, or once for each namespace or hierarchy). */
+/** Whether a mount shows the root of a file system of which the kernel makes only one instance
+    (get_tree_single(), or one for each namespace or hierarchy), so that a second mount shows the
+    same file system. */
 static bool is_single(const struct mount *mount)
 {
 	static const char types[] =
@@ -112,13 +115,14 @@ static bool is_single(const struct mount *mount)
 	       && (!mount->root || strcmp(mount->root, "/") == 0);
 }
 
-/** The mount of the plan that contains a path, or NULL.
-    @whole [out]  The path within its file system. */
+/** Find the mount of the plan that contains a path, or NULL.
+    @mount        A bind that may cover the path: mounts on its mount point are skipped.
+    @whole [out]  The path from the root of the file system of the mount found. */
 static const struct mount *shown_by(struct matcher *m, const char *path,
                                     const struct planned *mount, const char **whole)
 {
 	const char *key = fstab_normal(m->arena, path), *rest = key;
-	/* If a bind covers its source, the mount below it is unknown. */
+	/* A bind on "/" covers its source; which mount contains the source is then unknown. */
 	const char *skip = mount->key ? mount->key : "";
 	const struct planned *in = strcmp(skip, "/") != 0 ? match_live(m, "/") : NULL;
 	struct pathmap_at at = pathmap_of(key ? key : "");
@@ -137,7 +141,8 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	return found;
 }
 
-/** Add the hashes of a path and of the directories above it, each starting from a given hash. */
+/** Add to m->shown the hashes of a path and of the directories above it.
+    @hash  The start of each hash, which stands for a device or is MAP64_BYTES. */
 static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 {
 	for (size_t at = 0, n = strlen(path); at < n && !m->arena->failed;) {
@@ -148,8 +153,9 @@ static void add_shown(struct matcher *m, uint64_t hash, const char *path)
 	}
 }
 
-/** Whether other mounts prove that no component of a path is a link: the path, or a directory
-    below it, is a mount point or the root of a mount. */
+/** Whether the mounts of the plan prove that no component of a path is a symlink: the path, or a
+    path below, is a mount point or the root directory of a mount.
+    @in, whole  The results of shown_by() for the path. */
 static bool is_linkless(struct matcher *m, const char *path, const struct mount *in,
                         const char *whole)
 {
@@ -166,8 +172,8 @@ static bool is_linkless(struct matcher *m, const char *path, const struct mount 
 	          != MAP64_NONE;
 }
 
-/** Whether a path leads to the root directory of a mount: 1, 0; -1: unknown.
-    @bound [out]  If 1: the mount that contains the path. */
+/** Whether the source of a bind leads to the directory that a mount shows: 1, 0; -1: unknown.
+    @bound [out]  For 1: the source, and the mount that contains it. */
 static int same_directory(struct matcher *m, const char *source, const struct planned *mount,
                           struct fstab_bound *bound)
 {
@@ -190,7 +196,7 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 		}
 		if (followed)
 			return 0;
-		/* The names differ, but a component may be a link. */
+		/* By its text, the path leads to a different directory; follow its symlinks. */
 		struct strbuf real = {.arena = m->arena};
 		int led = match_follow(m, source, &real);
 		const char *there = led > 0 ? fstab_normal(m->arena, strbuf_str(&real)) : NULL;
@@ -208,7 +214,8 @@ bool match_bound(struct matcher *m, const struct candidate *entry, const struct 
 	       && same_directory(m, entry->is.source, mount, bound) == 1;
 }
 
-/** Whether a path is the kernel's own name of a device. */
+/** Whether a path is the main name of a device, such as /dev/sda1 or /dev/mapper/x, not a further
+    name, such as a link in /dev/disk. */
 static bool is_kernel_name(const char *path)
 {
 	if (strncmp(path, "/dev/mapper/", 12) == 0)
@@ -218,15 +225,15 @@ static bool is_kernel_name(const char *path)
 	       && strcmp(path, "/dev/root") != 0;
 }
 
-/** Append a part of a logical volume's name, with '-' doubled as in /dev/mapper. */
+/** Append the name of a logical volume or volume group, with '-' doubled as in /dev/mapper. */
 static void add_volume(struct strbuf *out, const char *part, size_t n)
 {
 	for (size_t i = 0; i < n; ++i)
 		strbuf_puts(out, part[i] == '-' ? "--" : (char[]){part[i], '\0'});
 }
 
-/** Whether a path in /dev may lead to a device of device mapper: /dev/GROUP/VOLUME, or a link of
-    udev. */
+/** Whether a path in /dev may lead to the device of device mapper with the path `mapped`: the path
+    is /dev/GROUP/VOLUME of this device, or a link of udev. */
 static bool may_be_mapped(struct matcher *m, const char *path, const char *mapped)
 {
 	const char *group = path + strlen("/dev/");
@@ -248,11 +255,12 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	const char *own = line->swap ? line->swap : line->mount && line->mount->source
 	    ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
-	/* Neither is a device: two different files. */
+	/* Both are paths outside of /dev: two different files. */
 	if (!device && line->source && *line->source == '/'
 	    && strncmp(line->source, "/dev/", 5) != 0)
 		return true;
-	/* A file may be the image of a loop device. */
+	/* Nothing is proved if the mounted device is named by a link, or is a loop device, whose
+	   image the path may be. */
 	if (!is_kernel_name(own) || (!device && strncmp(own, "/dev/loop", 9) == 0))
 		return false;
 	if (device && strncmp(own, "/dev/mapper/", 12) == 0)
@@ -260,8 +268,8 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	return !device || is_kernel_name(source);
 }
 
-/** Whether a mount may belong to a line although the server chose another name; sshfs shows the
-    source of the line. */
+/** Whether a mount may belong to a line although its source differs, because a server chose the
+    shown source.  Not for sshfs, which shows the source of the line. */
 static bool is_served(const struct candidate *entry, const struct mount *mount)
 {
 	return fstab_match_served(entry->is.fstype, entry->is.options, mount)
@@ -276,7 +284,8 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	const char *source = entry->is.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
 	bool bind = entry->is.bind;
-	/* Without "bind", mount(8) does not make a bind. */
+	/* The line and the plan have the same source.  This is enough if both or neither make a
+	   bind. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && word_same_path(source, line->source))
 		return 1;
@@ -285,13 +294,15 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	struct fstab_bound bound;
 	if (bind)
 		return same_directory(m, source, mount, &bound);
-	/* Without "bind" the line makes a new mount, unless the file system exists once. */
+	/* Arbitrary names are not compared.  But if the plan has a bind, a line without "bind"
+	   would make a new file system, unless the kernel has only one instance. */
 	if (is_mere_name(line->mount))
 		return !(planned && line->source && strcmp(line->fstype, "none") == 0)
 		       || is_single(line->mount);
 	if (match_by_helper(entry, line->mount))
 		return match_same_helped(source, line->mount->source);
-	/* The source of a network mount is as in the line, unless the server chose that name. */
+	/* A mount without a device shows the source of the line, unless a server chose the shown
+	   source. */
 	if (line->mount && line->mount->dev_major == 0
 	    && !(fstype_flags(line->mount->fstype) & FST_SUBVOL)) {
 		int same = line->mount->source ? match_same_server(source, line->mount) : 0;
@@ -302,15 +313,16 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	const char *tag = source_tag(m, source);
 	if (tag) {
 		int same = same_tag(device.tags, tag);
-		/* A swap file has no tag. */
+		/* A tag cannot name a swap file. */
 		if (line->swap && strncmp(line->swap, "/dev/", 5) != 0)
 			return 0;
-		/* Two different tags of one kind. */
+		/* If the tags of the device are unknown, compare the tag with the tag of the plan,
+		   if both are of the same kind. */
 		const char *own = planned && line->source ? source_tag(m, line->source) : NULL;
 		if (same < 0 && own && strcspn(own, "=") == strcspn(tag, "=")
 		    && strncmp(own, tag, strcspn(tag, "=")) == 0)
 			same = strcmp(own, tag) == 0;
-		/* If the device's tags are not known, look for the device of the tag. */
+		/* If the result is still unknown, look up the device that the tag names. */
 		return same < 0 && facts->leads ? facts->leads(facts->arg, tag, line) : same;
 	}
 	if (device.tags && device.tags->name && strcmp(device.tags->name, source) == 0)
@@ -320,7 +332,9 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 		if (same < 0 && line->mount && line->mount->source
 		    && word_same_path(source, line->mount->source))
 			return 1;
-		/* Swap has no other evidence; /proc/swaps calls logical volumes /dev/dm-N. */
+		/* For a swap space, an unknown result counts as different, since all its names are
+		   compared above; except for a logical volume, which /proc/swaps calls
+		   /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0
 		              && strncmp(source, "/dev/", 5) == 0
 		              && (!is_kernel_name(source)
@@ -340,7 +354,7 @@ static bool same_type(const struct candidate *entry, const struct fstab_line *li
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
-/** Whether a line mounts the root from any device that the kernel booted from. */
+/** Whether the mount is "/" and the line names no particular device for it: /dev/root or rootfs. */
 static bool is_any_root(const struct candidate *entry, const struct planned *mount)
 {
 	const struct fstab_entry *is = &entry->is;
@@ -368,9 +382,10 @@ bool match_same_name(const struct candidate *entry, const struct planned *mount)
 	       || word_same_path(entry->is.source, line->source);
 }
 
-/* A source that is mounted elsewhere. */
+/* Lines whose source is mounted at a different mount point. */
 
-/** Index the mounts by the names of their devices. */
+/** Fill m->devices: index the mounts that have a line in the plan by tags and path of the
+    device. */
 static void index_devices(struct matcher *m)
 {
 	m->has_devices = true;

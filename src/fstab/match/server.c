@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a line and a mount have the same server: NFS, Lustre, FUSE, the helper of Amazon EFS. */
+/* Compare the server of a line and a mount: NFS, Lustre, FUSE, the helper of Amazon EFS. */
 #include "fstab/match/matcher.h"
 
 #include "base/fstypes.h"
@@ -15,7 +15,8 @@ static bool is_nfs(const struct mount *mount)
 	return fsopt_type_in(mount->fstype, "nfs nfs4");
 }
 
-/** Whether a list has a type that the kernel does not know: the helper can mount any type. */
+/** Whether a list of types contains a type that the kernel does not know: the helper of such a type
+    can make mounts of any type. */
 static bool is_of_helper(const char *types)
 {
 	char type[32];
@@ -34,7 +35,8 @@ static bool is_of_helper(const char *types)
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount)
 {
 	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* A FUSE mount of a device has the number of the device. */
+	/* A FUSE mount of a device, which has the number of the device, shows the device as its
+	   source. */
 	bool served = (is_fuse(fstype) && mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
 	return served && !opt_is_bind(options)
@@ -66,7 +68,9 @@ static bool is_address(const char *text, size_t n)
 	return (numbers >= n && memchr(text, '.', n)) || (digits >= n && memchr(text, ':', n));
 }
 
-/** Whether two NFS servers are the same: 1, 0; -1: only DNS knows. */
+/** Whether two NFS servers are the same: 1, 0; -1: unknown without DNS.
+    @a, n   The server in the line.
+    @b, k   The server in the source of the mount. */
 static int same_host(const char *a, size_t n, const char *b, size_t k, const struct mount *mount)
 {
 	if (n == k && memcmp(a, b, n) == 0)
@@ -77,14 +81,18 @@ static int same_host(const char *a, size_t n, const char *b, size_t k, const str
 		return shown ? m == n && memcmp(shown, a, n) == 0
 		       : is_address(b, k) ? 0 : -1;
 	}
-	/* A name with and without its domain. */
+	/* The result is unknown for a name and an address, and for the same name with and without
+	   its domain. */
 	size_t label = strcspn(a, ".:"), other = strcspn(b, ".:");
 	bool shorter = label == n || other == k;
 	return is_address(b, k) || (shorter && label == other && memcmp(a, b, label) == 0) ? -1 : 0;
 }
 
-/** Whether two lists of NIDs of a Lustre server are the same, as in same_host().  The kernel
-    shows addresses instead of names, and a first network with or without its number. */
+/** Whether two lists of NIDs (ADDRESS@NETWORK) of a Lustre server are the same: 1, 0; -1: unknown
+    without DNS, since the kernel shows addresses where the line has names.  The networks "tcp" and
+    "tcp0" are the same.
+    @a, n   The list in the line.
+    @b, k   The list in the source of the mount. */
 static int same_nids(const char *a, size_t n, const char *b, size_t k)
 {
 	for (size_t i = 0, j = 0; i < n || j < k; ++i, ++j) {
