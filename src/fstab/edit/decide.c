@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decision about a mount and the lines on its mount point.
+ * Decide for each mount whether a line is added, and for each line on its mount point whether the
+ * line is kept, changed or commented out.
  *
- * The line of the mount is kept, changed or reported.  If a mount has no line, a line is added or
- * the mount is reported.  If a line is added, lines with another source are commented out.
+ * The line of the mount is kept or changed.  If the mount has no line, a line is added, or the
+ * mount is only reported.  If a line is added, the lines on the mount point with a different source
+ * are commented out.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -24,12 +26,12 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 }
 
 /*
- * Finding changes of the file since a base: an earlier text of the file, or the units that systemd
- * generated from it.  systemd does not report which options it has loaded for a mount that is
- * mounted, so where the file was changed since systemd read it, any line may have been changed.
+ * Find changes of the file since the base: an earlier text of the file, or the units that systemd
+ * generated from the file.  For a mounted unit, systemd does not report the options that it loaded.
+ * So if the file was changed since systemd read it, every line counts as changed.
  */
 
-/** Whether a line looks damaged: with control characters, or invalid. */
+/** Whether a line looks damaged: it contains control characters, or mount(8) refuses it. */
 static bool is_hurt(const struct tabline *line)
 {
 	for (size_t i = 0; i < line->n; ++i) {
@@ -61,7 +63,10 @@ bool merge_damaged(struct merger *m)
 	return hurt || !entry;
 }
 
-/** The line of the base for a mount or, for swap, for a line of the file; NULL: none. */
+/** Find the line of the base for a mount or swap space; NULL: no such line, or the base is not a
+    text.
+    @entry  The line of the swap space in the file: the line of the base has this source.  NULL: no
+            such line. */
 static const struct candidate *find_loaded(struct merger *m, const struct candidate *entry,
                                       const struct planned *mount)
 {
@@ -79,7 +84,7 @@ static const struct candidate *find_loaded(struct merger *m, const struct candid
 	return NULL;
 }
 
-/** Whether a line is the last one and lacks its newline: the file may be truncated. */
+/** Whether a line is the last line of the file and lacks its newline: the file may be truncated. */
 static bool is_cut(const struct merger *m, const struct candidate *entry)
 {
 	return !m->in->match.file->lines->ended
@@ -87,7 +92,7 @@ static bool is_cut(const struct merger *m, const struct candidate *entry)
 }
 
 /** Whether a line was changed since the base; a new line counts as changed.
-    @of    The line of the base; NULL: none, or the base is what systemd has loaded.
+    @of    The line of the base; NULL: no such line, or the base is the units of systemd.
     @what  The part to compare: FSTAB_FIX_SOURCE, FSTAB_FIX_OPTIONS or FSTAB_FIX_PASS. */
 static bool is_edited(const struct merger *m, const struct candidate *entry,
                       const struct candidate *of, enum fstab_fix what)
@@ -95,7 +100,7 @@ static bool is_edited(const struct merger *m, const struct candidate *entry,
 	const struct fstab_entry *now = &entry->is, *was = of ? &of->is : NULL;
 	if (!m->based || is_cut(m, entry))
 		return false;
-	/* Any line may have been changed since systemd loaded it. */
+	/* If the base is the units of systemd, every line counts as changed. */
 	if (!m->in->base || !was)
 		return true;
 	if (what == FSTAB_FIX_PASS)
@@ -106,8 +111,9 @@ static bool is_edited(const struct merger *m, const struct candidate *entry,
 	       || !opt_alike(now->options, was->options, true);
 }
 
-/** Whether the file has lost the line that the base has for a mount.  Any line on the mount
-    point counts, even a noauto line or a line for a mount lower in the stack. */
+/** Whether the user removed the line of a mount since the base: the file has no line with the mount
+    point and source of the line of the base, not even a noauto line.
+    @loaded  The line of the base, if the base is a text; or NULL. */
 static bool is_removed(struct merger *m, const struct candidate *loaded,
                        const struct planned *mount)
 {
@@ -127,7 +133,7 @@ static bool is_removed(struct merger *m, const struct candidate *loaded,
 
 /* Changing and keeping lines. */
 
-/** Get the new fields of a line: at first those that it has. */
+/** Mark a line as changed, and get its new fields.  At first these are the fields in the file. */
 static struct fstab_entry *change(struct candidate *entry)
 {
 	if (entry->act != CHANGED)
@@ -142,7 +148,7 @@ void merge_aside(struct candidate *entry, const char *why)
 	entry->why = why;
 }
 
-/** opt_inherit() into the arena. */
+/** Call opt_inherit(); the result is in the arena. */
 static const char *inherit_options(struct merger *m, const char *options, const char *from)
 {
 	struct strbuf list = {.arena = m->arena};
@@ -150,12 +156,12 @@ static const char *inherit_options(struct merger *m, const char *options, const 
 	return strbuf_str(&list);
 }
 
-/** Give a line the source of the mount. */
+/** Change a line so that it has the source, type and subvolume of a mount. */
 static void change_source(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
 	struct fstab_entry *new = change(entry);
 	new->source = mount->line->source;
-	/* The pass and the options belong to the former type. */
+	/* If the type changes, the pass and options of the line belong to the former type. */
 	bool other = mount->line->mount && !shown_type(new->fstype, mount->line->mount->fstype)
 	             && !shown_type(new->fstype, mount->line->fstype);
 	if (other)
@@ -170,11 +176,11 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 	new->options = strbuf_str(&list);
 }
 
-/** Report a difference that an option of --fix fixes.
-    @of     The line of the base.
-    @fix    The option.
-    @known  Whether the right value is known.
-    @return whether to fix it now. */
+/** Add a note about a difference between a line and its mount.
+    @of     The line of the base, or NULL: a part changed since the base is not fixed.
+    @fix    The part of the line that differs: fixed only if in->fix contains it.
+    @known  The right value is known: fix the difference only in this case.
+    @return whether the caller must fix the difference. */
 static bool note_fix(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                      const struct candidate *of, const struct planned *mount, const char *text,
                      enum fstab_fix fix, bool known)
@@ -191,10 +197,10 @@ static const struct fstab_entry *entry_of(const struct candidate *entry)
 	return entry->act == CHANGED ? &entry->becomes : &entry->is;
 }
 
-/** The options of a line that the kernel is known to refuse, as a list; NULL: none.  The existing
-    mount was made without them.
-    @options     The options of the line, some perhaps fixed already.
-    @kept [out]  The other options; set unless NULL is returned. */
+/** List the options of a line that the kernel is known to refuse; NULL: no such option.  The
+    existing mount was made without these options.
+    @options     The options of the line, perhaps already changed by a fix.
+    @kept [out]  The options that the kernel accepts; set unless NULL is returned. */
 static const char *refused_of(struct merger *m, const struct candidate *entry, const char *options,
                               const char **kept)
 {
@@ -214,7 +220,7 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 	return refused.len ? strbuf_str(&refused) : NULL;
 }
 
-/** Compare the options and the pass of a line and its mount. */
+/** Compare the options and the pass of a line with its mount, and change the line if requested. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
 {
@@ -233,7 +239,8 @@ static void compare_how(struct merger *m, struct candidate *entry, const struct 
 	                        FSTAB_FIX_OPTIONS, true))
 		change(entry)->options = options;
 	int pass = entry_of(entry)->passno > 0 ? entry_of(entry)->passno : 0;
-	/* A harmless pass, as installers write it, is reported only if it is to be fixed. */
+	/* A pass greater than 0, which installers write for every type on a device, is harmless
+	   except for a bind: report it only with FSTAB_FIX_PASS. */
 	bool harmless = fstype_flags(line->mount->fstype) & FST_DEVICE && pass > 0
 	                && !(m->in->fix & FSTAB_FIX_PASS);
 	if (line->fate == FSTAB_LINE && pass != line->passno
@@ -242,7 +249,8 @@ static void compare_how(struct merger *m, struct candidate *entry, const struct 
 		change(entry)->passno = line->passno;
 }
 
-/** Compare a line with its mount. */
+/** Compare the name of the source, the options and the pass of a line with its mount, and change
+    the line if requested. */
 static void compare(struct merger *m, struct candidate *entry, const struct planned *mount)
 {
 	const struct candidate *of = find_loaded(m, entry, mount);
@@ -254,7 +262,8 @@ static void compare(struct merger *m, struct candidate *entry, const struct plan
 	compare_how(m, entry, mount, of);
 }
 
-/** Decide about a second line on the mount point of a mount whose own line was found. */
+/** Report a line, other than `own`, if it is redundant or conflicts with `own`, the line of a
+    mount; comment the line out if requested. */
 static void decide_further(struct merger *m, struct candidate *entry, const struct candidate *own,
                            const struct planned *mount)
 {
@@ -262,7 +271,7 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
-	/* This line would mount something on top of the mount. */
+	/* If the line is kept, it is mounted over the mount. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
@@ -277,7 +286,8 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	}
 }
 
-/** Decide about all other lines on a mount point. */
+/** Report, or comment out, each line except `own` that is mounted over a mount; for a swap space,
+    each further line that names it. */
 static void decide_others(struct merger *m, const struct candidate *own,
                           const struct planned *mount)
 {
@@ -288,8 +298,8 @@ static void decide_others(struct merger *m, const struct candidate *own,
 		decide_further(m, entry, own, mount);
 }
 
-/** Give an added line the options for mount(8), systemd and other programs from the line that it
-    replaces, or from the base. */
+/** Give the added line of a mount the options for mount(8), systemd and other programs of `entry`,
+    the line that it replaces or the line of the base. */
 static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
 	struct fstab_line *line = arena_new(m->arena, 1, sizeof(*line));
@@ -300,13 +310,14 @@ static void inherit(struct merger *m, struct planned *mount, const struct candid
 	mount->line = line;
 }
 
-/** Decide about a mount that no line makes. */
+/** For a mount that no line makes: add a line, change a line with a different source, or only
+    report the mount. */
 static void decide_without(struct merger *m, struct planned *mount)
 {
 	const struct fstab_line *line = mount->line;
 	struct candidate *best = match_wrong(&m->match, mount);
 	const struct candidate *loaded = find_loaded(m, NULL, mount);
-	/* Removed or changed since the base. */
+	/* edited: the user changed or removed the line since the base. */
 	bool edited = best ? is_edited(m, best, loaded, FSTAB_FIX_SOURCE)
 	              : is_removed(m, loaded, mount);
 	if (m->damaged && (m->in->persistent || !best))
@@ -335,7 +346,8 @@ static void decide_without(struct merger *m, struct planned *mount)
 	bool lost = !best || m->damaged || is_cut(m, best);
 	if (add && lost && loaded && !loaded->is.noauto)
 		inherit(m, mount, loaded);
-	/* Of two lines with one mount point systemd uses the first. */
+	/* Of several lines with one mount point systemd uses the first, so the added line must
+	   precede noauto lines. */
 	for (struct candidate *entry = add ? match_first_on(&m->match, mount) : NULL;
 	     entry && mount->before == NO_LINE; entry = match_next_on(&m->match, entry)) {
 		if (entry->is.noauto)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow of a merge.
+ * Merge a plan into a file, in these steps:
  *
- *     match_add_file(), match_add_plan()
- *                     lines and mounts by mount point
- *     merge_decide()  each mount and its lines: kept, changed, added, commented out
- *     report_rest()   lines without a mount, damaged and unusual lines
- *     merge_order(), merge_write()
+ *     match_add_file(), match_add_plan() index lines and mounts by mount point merge_decide()  for
+ *                     each mount: keep, change or comment out its lines, or add a line
+ *                     report_rest()   report damaged and unusual lines, and lines mounted at a
+ *                     different mount point merge_order()   order the lines merge_write()   write
+ *                     the text
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-/** Report damaged and unusual lines, and lines whose source is mounted elsewhere. */
+/** Report damaged lines, unusual lines, and lines whose source is mounted only at a different mount
+    point. */
 static void report_rest(struct merger *m)
 {
 	for (uint32_t i = 0; i < m->match.nentries && !m->arena->failed; ++i) {
@@ -39,7 +40,8 @@ static void report_rest(struct merger *m)
 	}
 }
 
-/** Mark the mounts that are to be added by name; report names that are not mounted. */
+/** Mark the mounts and swap spaces that in->add names, so that they get lines.  Report names
+    without a mount that can be expressed in fstab. */
 static void mark_named(struct merger *m)
 {
 	const struct fstab_input *in = m->in->match.in;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Merging the plan of an fstab into an existing file, changing no byte needlessly.  Pure, like the
- * plan.
+ * Merge a plan into an existing fstab, and change no byte needlessly.  Pure, like the plan.
  *
  *     file (lines of bytes) --.
  *     plan -------------------+--> fstab_merge() --> text; notes: differences, fixed or not
  *     base (optional) --------'
  *
  * Lines are matched by mount point, swap by source.  Without a base, only the differences selected
- * by `fix` are changed.  With a base (an earlier text, or the units that systemd loaded) changes
- * and removals since then are intended, and stay.
+ * by `fix` are fixed.  The base is an earlier text of the file, or the units that systemd loaded.
+ * With a base, what the user changed or removed in the file since the base is kept.
  *
  * Removals are trusted only if the file is undamaged.  A file is damaged if it has no entry at all,
- * or a control character or a line that mount(8) refuses that the base does not have.  Then nothing
- * counts as removed and, with `persistent`, no line as changed to another source.  If the last line
- * has no newline, nothing counts as removed, and that line not as changed.  With `persistent`, each
- * mount gets its line even if it was removed since systemd loaded the file, since no user chose
- * that base.
+ * or if it has a line that the base lacks and that contains a control character or is refused by
+ * mount(8).  If the file is damaged, no line counts as removed and, with `persistent`, no line
+ * counts as changed to a different source.  If the last line has no newline, no line counts as
+ * removed, and the last line does not count as changed.  If the base is the units that systemd
+ * loaded, no user chose this base: with `persistent`, each mount then gets its line even if the
+ * line was removed since.
  */
 #ifndef GM_FSTAB_MERGE_H
 #define GM_FSTAB_MERGE_H
@@ -26,81 +26,88 @@
 
 /** What may be changed in existing lines. */
 enum fstab_fix {
-	FSTAB_FIX_SOURCE  = 1 << 0,   /* source, type, subvolume, layers */
+	FSTAB_FIX_SOURCE  = 1 << 0,   /* source, type, subvolume and layers */
 	FSTAB_FIX_OPTIONS = 1 << 1,
 	FSTAB_FIX_PASS    = 1 << 2,
 	FSTAB_FIX_ORDER   = 1 << 3,
-	FSTAB_FIX_DAMAGED = 1 << 4,   /* lines that mount(8) refuses, or that repeat
-	                                 another: commented out */
+	FSTAB_FIX_DAMAGED = 1 << 4,   /* lines that mount(8) refuses, or that repeat the line of a
+	                                 mount, are commented out */
 };
 
 struct fstab_merge_input {
-	struct fstab_match_input match;  /* the file, with its refused options marked; the plan;
-	                                    access to the host. Mounts named in `add` of the
-	                                    plan's input get a line */
-	const struct fstab_file *base;  /* or NULL */
-	const struct host_units *loaded; /* the units systemd loaded, as the base if the file was
-	                                    changed since and `base` is NULL; or NULL */
+	struct fstab_match_input match;  /* the file, in which options that the kernel refuses are
+	                                    marked; the plan; access to the host.  Mounts named
+	                                    in match.in->add get a line */
+	const struct fstab_file *base;  /* an earlier text of the file; or NULL */
+	const struct host_units *loaded; /* if `base` is NULL and the file was changed since
+	                                    systemd loaded it: the units that systemd loaded; or
+	                                    NULL */
 	unsigned fix;                   /* enum fstab_fix */
-	bool persistent;                /* every mount of the plan gets one line; conflicting
+	bool persistent;                /* every mount with FSTAB_LINE gets one line; conflicting
 	                                   lines are commented out */
-	bool keep;                      /* options are not compared */
+	bool keep;                      /* options are neither compared nor changed */
 };
 
 /** Kinds of notes. */
 enum fstab_note_kind {
-	FSTAB_NOTE_DAMAGED,    /* mount(8) refuses the line: text says why */
-	FSTAB_NOTE_ODD,        /* mount(8) accepts the line, but: text */
-	FSTAB_NOTE_MISSING,    /* a mount has no line */
-	FSTAB_NOTE_NO_LINE,    /* a mount has no line and cannot have one: text says why */
-	FSTAB_NOTE_SOURCE,     /* the line mounts something else */
-	FSTAB_NOTE_NAME,       /* the same source under another name */
-	FSTAB_NOTE_OPTIONS,    /* text: options that differ */
-	FSTAB_NOTE_REFUSED,    /* text: options that the kernel refuses */
-	FSTAB_NOTE_PASS,
+	FSTAB_NOTE_DAMAGED,    /* mount(8) refuses the line; `text`: the reason */
+	FSTAB_NOTE_ODD,        /* mount(8) accepts the line, but the line is unusual; `text`: why */
+	FSTAB_NOTE_MISSING,    /* the mount `live` has no line */
+	FSTAB_NOTE_NO_LINE,    /* the mount `live` has no line and cannot be expressed in fstab;
+	                          `text`: the reason */
+	FSTAB_NOTE_SOURCE,     /* the source of the line differs from the source of its mount */
+	FSTAB_NOTE_NAME,       /* the line and the plan name the source of the mount differently */
+	FSTAB_NOTE_OPTIONS,    /* `text`: options of the mount that differ from the line */
+	FSTAB_NOTE_REFUSED,    /* `text`: options of the line that the kernel refuses */
+	FSTAB_NOTE_PASS,       /* the pass of the line differs from the plan */
 	FSTAB_NOTE_REPEATED,   /* the line has the same source and mount point as `other` */
-	FSTAB_NOTE_CONFLICT,     /* the line mounts another source on the mount point of `other` */
-	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but its source is, as `live` */
-	FSTAB_NOTE_ORDER,      /* the line precedes `other`, which it needs */
-	FSTAB_NOTE_UNKNOWN,    /* `text` should be added but is not mounted */
+	FSTAB_NOTE_CONFLICT,   /* the line has the mount point of `other`, but a different source */
+	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted; its source is mounted at a different
+	                          mount point, as `live` */
+	FSTAB_NOTE_ORDER,      /* the line precedes `other` or the added line of `live`, which the
+	                          line needs */
+	FSTAB_NOTE_UNKNOWN,    /* `text` was named to get a line, but is not a mount with
+	                          FSTAB_LINE */
 	FSTAB_NOTE_KINDS,
 };
 
 struct fstab_note {
 	enum fstab_note_kind kind;
 	bool done;                     /* fixed; false: only reported */
-	bool edited;                   /* not fixed because the line was changed after the base */
-	bool back;                     /* added again, although it was removed since systemd
-	                                  loaded it */
+	bool edited;                   /* not fixed because the line was changed or removed since
+	                                  the base */
+	bool back;                     /* the line was added again although the user removed it
+	                                  since systemd loaded it */
 	const struct fstab_entry *line;   /* a line of the file; or NULL */
-	const struct fstab_entry *other;
+	const struct fstab_entry *other;  /* a second line of the file; or NULL */
 	const struct fstab_line *live; /* a line of the plan; or NULL */
-	const char *text;
+	const char *text;              /* depends on `kind`; or NULL */
 };
 
 struct fstab_merged {
-	char *text;                    /* the new file; identical if nothing changes */
+	char *text;                    /* the text of the new file */
 	size_t len;
 	struct fstab_note *notes;
 	size_t nnotes;
 	size_t left;                   /* notes that are neither done nor edited */
 	size_t edited;                 /* notes that are edited */
 	bool damaged;                  /* the file was damaged since the base, or truncated */
-	size_t mounts, reproduced;     /* lines of the plan; those that have a line in the result */
+	size_t mounts, reproduced;     /* number of mounts with FSTAB_LINE; number of these that
+	                                  have a line in the result */
 	struct arena arena;
 };
 
-/** Merge; linear in lines and mounts, except for swap spaces.  The result is read again, by
-    libmount as well, and compared with the intended lines.
+/** Merge; linear in lines and mounts, except for swap spaces.  The new text is parsed, by libmount
+    as well, and compared with the intended lines.
     @merged [out]  To be destroyed, also after an error.
-    @return 0, or -1.  Errors: ENOMEM; EBADMSG (a line would not read as intended; there is no
+    @return 0, or -1.  Errors: ENOMEM; EBADMSG (a line would not be read as intended; there is no
     result). */
 int fstab_merge(const struct fstab_merge_input *in, struct fstab_merged *merged);
 
 void fstab_merged_destroy(struct fstab_merged *merged);
 
-/** Give the lines of a plan the options that a file has for the same mounts.
-    @in    Contains `plan`.
+/** Give the lines of a plan the options that the lines of a file have for these mounts.
+    @in    The file, and `plan`.
     @plan  Gets the options, in its arena.
     @return 0, or -1.  Errors: ENOMEM. */
 int fstab_keep_options(const struct fstab_match_input *in, struct fstab_plan *plan);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the merge.
+ * Interfaces between the files of the merge.
  *
- *     merge.c      the flow
- *     decide.c     the decision about a mount and the lines on its mount point; changes
- *                  since the base; notes
- *     order.c      where added lines go; lines that stand too early
- *     text.c       bytes: writing lines, and checking the result
+ *     merge.c      calls the other files in order
+ *     decide.c     decides for each mount whether a line is added, and for each line on its mount
+ *                  point whether the line is kept, changed or commented out; adds notes
+ *     order.c      finds positions for added lines; moves lines that precede lines that they need
+ *     text.c       writes the lines as bytes, and checks the result
  */
 #ifndef GM_FSTAB_MERGE_IMPL_H
 #define GM_FSTAB_MERGE_IMPL_H
@@ -19,46 +19,53 @@
 
 /** A line of the result: a line of the file or of the plan. */
 struct item {
-	bool is_new;
-	uint32_t i;
+	bool is_new;                /* a line of the plan */
+	uint32_t i;                 /* index in match.mounts[], if new, or in match.entries[] */
 	uint32_t position, rank;    /* order.c: items are sorted by these */
-	uint32_t line;           /* in the graph of order.c; ORDER_NONE */
+	uint32_t line;           /* index of the line in the graph of order.c; ORDER_NONE: the line
+	                            is not in the graph */
 };
 
 struct merger {
 	const struct fstab_merge_input *in;
 	struct fstab_merged *out;
-	struct arena *arena;           /* of the result, and of all of this */
-	struct matcher match;          /* matcher of the file */
-	struct matcher base;           /* matcher of the base, if it is a text */
-	bool based;                    /* there is a base: a text, or units that systemd loaded */
-	struct item *items;            /* the result, in order */
+	struct arena *arena;           /* memory of the result and of this struct */
+	struct matcher match;          /* the lines of the file and the mounts of the plan */
+	struct matcher base;           /* the lines of the base, if the base is a text */
+	bool based;                    /* the base is a text, or the units that systemd loaded;
+	                                  false: no base */
+	struct item *items;            /* the lines of the result, in order */
 	size_t nitems;
-	bool damaged;                  /* damaged since the base: nothing counts as removed */
+	bool damaged;                  /* the file was damaged since the base: no line counts as
+	                                  removed */
 };
 
 /* decide.c */
 
-/** Add a note.  @note  The other members. */
+/** Add a note about a line of the file, or NULL, and a mount of the plan, or NULL.
+    @note  Contains the members except for kind, line and live. */
 void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
 
 /** Whether the file has no entry, or damaged lines that the base does not have. */
 bool merge_damaged(struct merger *m);
 
+/** Decide that a line is commented out. */
 void merge_aside(struct candidate *entry, const char *why);
 
-/** Decide about a mount, and the lines on its mount point. */
+/** Decide whether a line is added for a mount, and whether the lines on its mount point are kept,
+    changed or commented out; add notes about these decisions. */
 void merge_decide(struct merger *m, struct planned *mount);
 
 /* order.c */
 
-/** Set m->items, sorted.  A line that stands before a line it needs is moved or reported. */
+/** Set m->items, in the order of the result.  A line that precedes a line that it needs is moved,
+    or only reported. */
 void merge_order(struct merger *m);
 
 /* text.c */
 
-/** Write m->items, and check that they read as intended.
+/** Write m->items as text to m->out, and check that the text is read as intended.
     @return 0, or -1: EBADMSG, ENOMEM. */
 int merge_write(struct merger *m);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the lines of the result.
+ * Order the lines of the result.
  *
  * The graph of fstab/order.h says which lines each line needs.  An added line goes as far down as
- * possible: before the first line that needs it and the comment of that line, but after all lines
- * that it needs itself.
+ * possible: before the first line that needs the added line, and before the comment of that line,
+ * but after all lines that the added line needs.
  *
- * A line that stands before a line it needs is reported.  With FSTAB_FIX_ORDER it is fixed: if only
- * one needed line stands too late, that line moves up, since others may need it as well; else the
- * needing line moves down, after the last of them.  Comments move with their lines.  Lines of a
- * cycle are not moved.
+ * A line that precedes a line that it needs is reported.  With FSTAB_FIX_ORDER, lines are moved: if
+ * the line precedes only one needed line, the needed line moves up, since further lines may need
+ * it; else the line moves down, after the last needed line.  Comments move with their lines.  If
+ * lines form a cycle, no line is moved.
  *
  * Items are sorted by position and rank, twice: after placing the added lines, and after moving
  * lines.
@@ -24,7 +24,7 @@ struct order_work {
 	struct merger *m;
 	struct order graph;        /* lines: the entries of the file, then the added lines */
 	const struct fstab_entry **lines;
-	uint32_t *at;              /* the index of the item of each line */
+	uint32_t *at;              /* at[line]: index of the item of a line of the graph */
 };
 
 static struct item *item_of(const struct order_work *o, uint32_t line)
@@ -43,7 +43,7 @@ static void add_item(struct order_work *o, struct item item, const struct fstab_
 	m->items[m->nitems++] = item;
 }
 
-/** The entry of a line of the file in the result; NULL: not an entry. */
+/** The entry that a line of the file becomes in the result; NULL: a comment or damaged line. */
 static const struct fstab_entry *result_of(struct merger *m, struct candidate *entry)
 {
 	if (!fstab_is_entry(&entry->is) || entry->act == ASIDE)
@@ -54,7 +54,7 @@ static const struct fstab_entry *result_of(struct merger *m, struct candidate *e
 	return &entry->becomes;
 }
 
-/** The entry of a line that is added; NULL after a failure of the arena. */
+/** Make the entry of the line added for a mount; NULL: the arena failed. */
 static const struct fstab_entry *added_entry(struct merger *m, const struct planned *mount)
 {
 	struct fstab_entry *entry = arena_new(m->arena, 1, sizeof(*entry));
@@ -65,7 +65,7 @@ static const struct fstab_entry *added_entry(struct merger *m, const struct plan
 	return entry;
 }
 
-/** Make the items, in the order of the file, and the graph. */
+/** Make an item for each line of the file, in order, and for each added line; make the graph. */
 static void make_items(struct order_work *o)
 {
 	struct merger *m = o->m;
@@ -89,7 +89,7 @@ static void make_items(struct order_work *o)
 		order_make(o->lines, o->graph.count, m->arena, &o->graph);
 }
 
-/** Add _netdev to the added lines that need the network. */
+/** Add the option _netdev to the added lines that need a line with _netdev. */
 static void add_netdev(struct order_work *o)
 {
 	struct merger *m = o->m;
@@ -132,8 +132,8 @@ static bool is_kind(const struct merger *m, uint32_t k, enum tabline_kind kind)
 	return !m->items[k].is_new && m->match.entries[m->items[k].i].is.line->kind == kind;
 }
 
-/** The first item of the comment directly above an item; a comment at the head of the file does not
-    count. */
+/** The index of the first line of the comment directly above item k; k: there is no comment, or the
+    comment is at the head of the file. */
 static uint32_t above_comment(const struct merger *m, uint32_t k)
 {
 	uint32_t at = k;
@@ -142,14 +142,14 @@ static uint32_t above_comment(const struct merger *m, uint32_t k)
 	return at > 0 ? at : k;
 }
 
-/** The position above a line of the file and its comment. */
+/** The position above the comment of a line of the file, or above the line itself. */
 static uint32_t above_line(const struct merger *m, uint32_t position)
 {
 	bool entry = position < m->match.nentries && is_kind(m, position, TABLINE_ENTRY);
 	return entry ? above_comment(m, position) : position;
 }
 
-/** Whether the position of an added line relative to another line matters. */
+/** Whether a needed line must precede line i if either of them is added. */
 static bool decides_position(const struct order_work *o, uint32_t i, const struct order_need *need)
 {
 	return need->kind <= ORDER_SWAP
@@ -161,7 +161,7 @@ static void position_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
-	/* Before the first line that needs it. */
+	/* First, before the first line that needs the added line. */
 	for (uint32_t k = graph->count; k-- > 0;) {
 		uint32_t i = graph->sequence[k];
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
@@ -196,7 +196,7 @@ static void position_added(struct order_work *o)
 
 /* Moving lines. */
 
-/** Count the needed lines that stand after line i.  @one [out]  The last of them. */
+/** Count the needed lines that line i precedes.  @one [out]  The last of these, if any. */
 static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one)
 {
 	const struct order *graph = &o->graph;
@@ -213,7 +213,8 @@ static uint32_t count_late(const struct order_work *o, uint32_t i, uint32_t *one
 	return n;
 }
 
-/** Give each line a position after the lines that it needs.  @return false: there is a cycle. */
+/** Set position and rank of each item so that each line follows the lines that it needs.
+    @return false: lines form a cycle. */
 static bool move_late(struct order_work *o)
 {
 	struct merger *m = o->m;
@@ -247,7 +248,8 @@ static bool move_late(struct order_work *o)
 	return true;
 }
 
-/** Report each line that stands before a line it needs, once. */
+/** Report each line of the file that precedes a line that it needs, once.
+    @done  The order is fixed. */
 static void report_late(struct order_work *o, bool done)
 {
 	struct merger *m = o->m;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of the result.
+ * Write the text of the result.
  *
- * A kept line is copied byte by byte.  A changed line keeps the bytes around its fields.  The
- * reason precedes a line that is commented out; if the line contains a NUL, which ends it for most
- * readers, NUL is written as \000 and a backslash as \134.  Finally the result is parsed and
- * compared.
+ * A kept line is copied byte by byte.  A changed line keeps the bytes around its fields.  A line
+ * that is commented out is written after the reason, in one comment; if the line contains a NUL, at
+ * which most programs stop reading the line, NUL is written as \000 and a backslash as \134.
+ * Finally the text is parsed, and compared with the intended lines.
  */
 #include "fstab/edit/merge_impl.h"
 
@@ -21,7 +21,8 @@ static void write_text(struct strbuf *out, const char *text)
 	escape_octal(out, text, "\n", true);
 }
 
-/** Append a field. */
+/** Append a field, escaped.
+    @first  The field begins the line, and must not look like a comment. */
 static void put_field(struct strbuf *out, const char *text, bool first, bool terminal)
 {
 	if (first)
@@ -30,7 +31,8 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 		escape_octal(out, text, ESCAPE_PATH, terminal);
 }
 
-/** Append a comment without its newline. */
+/** Append a comment of four parts without its newline.  Newlines in `text` and `end` are
+    escaped. */
 static void write_comment(struct strbuf *out, const char *before, const char *text,
                           const char *after, const char *end)
 {
@@ -102,7 +104,8 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 	}
 }
 
-/** Append a changed line without its newline. */
+/** Append a changed line without its newline: the fields from entry->becomes, separated by the
+    bytes of the old line. */
 static void put_changed(struct strbuf *out, const struct candidate *entry)
 {
 	const struct tabline *line = entry->is.line;
@@ -137,7 +140,7 @@ static void put_changed(struct strbuf *out, const struct candidate *entry)
 	strbuf_add(out, at, (size_t)(end - at));
 }
 
-/** Append a line as a comment, without its newline. */
+/** Append a line that is commented out, after the reason, without its newline. */
 static void put_aside(struct strbuf *out, const struct candidate *entry)
 {
 	const struct tabline *line = entry->is.line;
@@ -153,7 +156,8 @@ static void put_aside(struct strbuf *out, const struct candidate *entry)
 	}
 }
 
-/** The layout of most lines of a file: separated by tabs, or aligned in columns. */
+/** The form for added lines: FSTAB_FORM_TABS if most lines of the file have a tab after the first
+    field; else 0. */
 static unsigned layout(const struct merger *m)
 {
 	size_t tabs = 0, others = 0;
@@ -187,7 +191,8 @@ static bool put_items(struct merger *m, struct strbuf *out)
 		else
 			strbuf_add(out, line->bytes, line->n);
 		strbuf_add(out, line->bytes + line->n, line->size - line->n);
-		/* The last line of the old file, without a newline. */
+		/* The last line of the old file may lack its newline: add it before further
+		   lines. */
 		char last = line->bytes[line->size - 1];
 		if (last != '\n' && k + 1 < m->nitems)
 			strbuf_puts(out, last == '\r' ? "\n" : file->eol);
@@ -208,7 +213,8 @@ static bool reads(struct merger *m, const struct tabline *line, const struct fst
 	          == (intended->passno > 0 ? intended->passno : 0);
 }
 
-/** Whether a parsed line of the result equals its item. */
+/** Whether a parsed line of the result is as the item intends: added, changed, commented out, or
+    kept. */
 static bool is_item(struct merger *m, const struct item *item, const struct tabline *line)
 {
 	if (item->is_new) {
@@ -226,7 +232,7 @@ static bool is_item(struct merger *m, const struct item *item, const struct tabl
 	       && (line->kind == was->kind || was->number == 1);
 }
 
-/** Parse the result and compare it with the items. */
+/** Parse the result and compare each line with its item.  @return whether all are as intended. */
 static bool check(struct merger *m, const char *text, size_t len)
 {
 	struct tablines *lines = tablines_parse(text, len);
