@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the audit.
+ * Interfaces between the files of the audit.
  */
 #ifndef GM_AUDIT_IMPL_H
 #define GM_AUDIT_IMPL_H
@@ -12,44 +12,48 @@
 #include "fstab/order.h"
 
 enum {
-	AUDIT_OPTIONS_MAX = 16384,   /* bytes of options that are checked */
-	AUDIT_NAME_MAX = 40,         /* bytes of the longest word checked for misspellings */
-	AUDIT_MISSES_MAX = 2000,     /* maximum of `misses`, and of `looks` */
-	AUDIT_BOOT = 4,              /* a bit added to a severity: a risk for the boot */
+	AUDIT_OPTIONS_MAX = 16384,   /* maximum bytes of the options of an entry; longer options are
+	                                not checked */
+	AUDIT_NAME_MAX = 40,         /* maximum bytes of a word checked for misspellings */
+	AUDIT_MISSES_MAX = 2000,     /* maximum of audit.misses, and of audit.looks */
+	AUDIT_BOOT = 4,              /* combined with a severity: the finding is a risk for the
+	                                boot */
 };
 
 struct audit {
 	const struct audit_input *in;
 	struct audit_report *report;
-	struct arena work;       /* of the indexes and the order */
+	struct arena work;       /* memory of the maps and the order */
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
-	struct pathmap by_target;   /* mount point -> its entries without noauto, the first entry
-	                               last */
-	struct order order;      /* order of the entries */
+	struct pathmap by_target;   /* mount point -> its entries without noauto; the first entry
+	                               is added last, and so found first */
+	struct order order;      /* graph of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
 	size_t norder_findings, order_at;   /* order_at: index of the next finding to report */
-	struct map64 by_source;
+	struct map64 by_source;  /* hash of a device number or source -> the first entry */
 	struct map64 written; /* hash of a directory that an overlay writes to -> the first entry */
 	struct map64 keys;       /* scratch: the options of one entry */
 	const struct fstab_entry *typo;   /* the last entry with a misspelled option */
 	bool cr;                 /* CR LF at a line end has been reported */
-	unsigned misses;         /* searches for a misspelling so far */
-	unsigned looks;          /* searches for options among live mounts or in a first line */
-	signed char systemd;     /* whether systemd mounts the lines: 1, -1; 0: not determined
+	unsigned misses;         /* number of searches for the intended spelling of a word */
+	unsigned looks;          /* number of searches for options in live mounts, or in the line
+	                            that mounts a file system first */
+	signed char systemd;     /* 1: systemd mounts the lines; -1: it does not; 0: not checked
 	                            yet */
-	signed char unit_dirs[2]; /* whether the directories of check_unit() exist: 1, -1; 0: not
-	                             determined yet */
-	signed char container;   /* audit_is_contained() */
-	const char *refused, *option;   /* of the current option: see struct audit_finding */
+	signed char unit_dirs[2]; /* the directories of check_unit(): 1: exists; -1: does not
+	                             exist; 0: not checked yet */
+	signed char container;   /* cache of audit_is_contained() */
+	const char *refused, *option;   /* members of findings about the current option: see struct
+	                                   audit_finding */
 };
 
 /** Whether the owner of a mount is neither the administrator nor in `include`. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
 /** Add a finding, as audit_report_add() does.
-    @at  The file, line, target, owner and file system type.
+    @at  The members file, line, target, owner and fstype of the finding.
     @level  The severity, with or without AUDIT_BOOT.
     @format  The message. */
 __attribute__((format(printf, 8, 9)))
@@ -71,31 +75,34 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind);
 
 /** A command for a hint, with the lifetime of the report: see command_words().
-    @instead  The remedy in words, without a command.  Returned if the audited system is not the
-    running system, where the command would show or change the wrong system. */
+    @instead  The remedy in words.  Returned instead of a command if the audited system is not the
+              running system: the command would show or change the wrong system.
+    @word     The words of the command, which end with NULL. */
 __attribute__((sentinel))
 const char *audit_command(struct audit_report *report, const char *instead, const char *word, ...);
 
 /** Sort the findings.  @return 0, or -1 if memory ran out (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
-/** The first entry without noauto at a path, or NULL. */
+/** Find the first entry without noauto that has a path as its mount point; or NULL. */
 const struct fstab_entry *audit_at(const struct audit *audit, const char *path);
 
-/** Among the entries without noauto, other than `entry`, whose mount point is the path or a
-    directory above it (except "/"): the first with the longest mount point; NULL: none. */
+/** Find the entry that mounts a path, or the nearest directory above the path, except "/".  Entries
+    with noauto, and `self`, do not count; of several entries, the first is returned.  NULL: there
+    is no such entry. */
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);
 
 /** Whether a text begins with a word of a list separated by blanks. */
 bool audit_begins(const char *text, const char *heads);
 
-/** The kind of file at a path now; unknown if the mount of another line will hide it.
-    @code  The rule that is marked as not checked if the kind is unknown. */
+/** Find the kind of the file at a path.  If the file is missing, but the mount of a line other than
+    `entry` may contain the file, the result is FACT_UNKNOWN.
+    @code  The rule that is marked as not checked if the file cannot be examined now. */
 enum fact_kind audit_look_for(struct audit *audit, const struct fstab_entry *entry,
                               const char *path, enum audit_code code);
 
-/* Facts; unknown if there is no function for them. */
+/* Calls of struct fstab_facts; the result is unknown if the function is NULL. */
 
 static inline enum fact_kind audit_look(const struct fstab_facts *facts, const char *path)
 {
@@ -119,13 +126,14 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry);
 
 /* order.c */
 
-/** Check the order of all entries; audit_order() and audit_needs_optional() report about one. */
+/** Check the order of all entries.  The faults of an entry are reported by audit_order() and
+    audit_needs_optional(). */
 void audit_order_make(struct audit *audit);
 
 void audit_order(struct audit *audit, const struct fstab_entry *entry);
 
-/** Report an entry that boot needs if it requires an optional entry.
-    @return whether it was reported. */
+/** Report an entry that boot needs if it depends on an optional entry.
+    @return whether the entry was reported. */
 bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry);
 
 /* repeated.c */
@@ -139,8 +147,8 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
 void audit_options(struct audit *audit, const struct fstab_entry *entry);
 
 /** Find the word of a list separated by blanks that is nearest to a misspelled word.
-    @n     At most AUDIT_NAME_MAX.
-    @best [in,out]   Only words with fewer edits than this are found; set to their number.
+    @n     Bytes of `word`, at most AUDIT_NAME_MAX.
+    @best [in,out]   Only words that differ by fewer edits are found; set to the number of edits.
     @found [out]     Unchanged if no word is found. */
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found,
                    size_t *nfound);
@@ -150,7 +158,8 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry);
 
 /* source.c */
 
-/** A tag without the quotation marks around its value, as mount(8) and systemd read it. */
+/** Remove the quotation marks around the value of a tag, as mount(8) and systemd do.
+    @return the tag; `source` if it is not such a tag. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 
 /** Whether a device name such as /dev/sda1 may change at the next boot. */
@@ -166,7 +175,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry);
 
 /** Whether the source is a device and the system is a container or WSL, where init skips the lines
     of devices.
-    @known [in,out]  0 at first; caches the result. */
+    @known [in,out]  Caches whether the system is a container or WSL: 0 at first, then 1 or -1. */
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known);
 
 /** Whether systemd mounts the lines at boot. */
@@ -190,10 +199,10 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 
 /* rbind.c */
 
-/** Set the owner of copies that a recursive bind made to the line of the bind, unless the owner is
-    known.
-    @match  Of a file and this plan.
-    @arena  For the search. */
+/** Set owner and line number of the mounts that were copied from the source of a bind to the bind,
+    by "rbind" or by propagation, to those of the bind; unless the owner is known.
+    @match  The result of fstab_match() for `file` and `plan`.
+    @arena  For temporary data. */
 void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
                       const struct fstab_file *file, struct arena *arena);
 

@@ -1,7 +1,5 @@
-/* SPDX-License-Identifier: MIT */
-/**
- * Rules about the running system: its mounts, units and swap spaces, alone and compared with the
- * fstab.
+/* SPDX-License-Identifier: MIT */ /** Rules about the running system: its mounts, units and swap
+spaces, by themselves and compared with the fstab.
  *
  *     audit_mounts()   MNT-*: broken mounts, independent of the fstab
  *     audit_covered()  MNT-UNDER-NOT-EMPTY: data in the directory that a mount covers
@@ -11,8 +9,8 @@
  *                      of units without a line
  *     audit_host()     MTAB-*, FSTAB-MODE, FS-ERRORS, BOOT-*
  *
- * Each function adds to a report, sorts it, and returns 0, or -1 (ENOMEM).  Pure except for the
- * facts; linear.  A rule that lacks a fact is marked as not checked.
+ * Each of these functions adds findings to a report, sorts the report, and returns 0, or -1
+ * (ENOMEM).  Pure except for the facts; linear.  A rule that lacks a fact is marked as not checked.
  */
 #ifndef GM_AUDIT_LIVE_H
 #define GM_AUDIT_LIVE_H
@@ -42,10 +40,9 @@ bool audit_is_owner(const char *owner, const char *name);
 bool audit_is_users(const char *owner);
 
 /** Set the owners of a plan's mounts, and the fstab line of each mount.
-    @plan  Receives the missing owners, and the line numbers.
-    @match  Of a file and this plan.
-    @lines  The file.
-    @facts  Mounts with a unit file (FSTAB_UNIT) belong to the unit.
+    @plan   Gets missing owners, and the numbers fstab_line.of.
+    @match  The result of fstab_match() for `file` and `plan`.
+    @facts  Answer FSTAB_UNIT: mounts with a unit file belong to the unit.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
               const struct fstab_file *file, const struct fstab_facts *facts);
@@ -56,8 +53,9 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 /** The type of /etc/mtab, and its faults. */
 struct audit_mtab {
 	enum host_mtab_kind kind;
-	size_t wrong, gone, missing, unreadable;   /* numbers of lines; missing: mounts without a
-	                                              line */
+	size_t wrong, gone, missing, unreadable;   /* number of lines that differ from their mount,
+	                                              of lines without a mount, of mounts without
+	                                              a line, of invalid lines */
 };
 
 struct audit_live {
@@ -66,7 +64,7 @@ struct audit_live {
 	const struct fstab_facts *facts;
 	const struct fstab_file *file;      /* the parsed fstab */
 	const struct fstab_plan *plan;     /* with owners: audit_own() */
-	const struct fstab_match *match;   /* lines matched with the plan */
+	const struct fstab_match *match;   /* the result of fstab_match() for file and plan */
 	const struct host_units *units;    /* NULL: unknown */
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
@@ -74,38 +72,40 @@ struct audit_live {
 	long uptime;                       /* in seconds; -1: unknown, or long */
 
 	/* For audit_units() and audit_host(): */
-	bool fstab_seen;                   /* the file is /etc/fstab and its mode and owner,
-	                                      below, are known */
+	bool fstab_seen;                   /* `file` is /etc/fstab, and fstab_mode and fstab_uid are
+	                                      set */
 	unsigned fstab_mode, fstab_uid;
 	struct audit_mtab mtab;
 	const struct host_errors_list *errors;   /* errors of the file systems of the plan's
 	                                            lines */
 	const char *cmdline;               /* kernel command line; NULL: unknown */
-	const char *crypttab;              /* its text; NULL: it does not exist */
-	const char *crypttab_name;         /* name for messages */
-	bool crypttab_unknown;             /* it may exist, but could not be read */
+	const char *crypttab;              /* text of the crypttab; NULL: it does not exist */
+	const char *crypttab_name;         /* path of the crypttab, for messages */
+	bool crypttab_unknown;             /* the crypttab may exist, but could not be read */
 };
 
 int audit_mounts(const struct audit_live *in, struct audit_report *report);
 int audit_units(const struct audit_live *in, struct audit_report *report);
 int audit_host(const struct audit_live *in, struct audit_report *report);
 
-/** @report  Of audit_fstab() for the same lines. */
+/** Compare the fstab with the live mounts.
+    @report  The report of audit_fstab() about in->file. */
 int audit_drift(const struct audit_live *in, struct audit_report *report);
 
 int audit_holders(const struct host_holder *holders, size_t n, struct audit_report *report);
 
-/** A directory that a mount covers. */
+/** A mount, and the directory that it covers. */
 struct audit_covered {
 	const struct fstab_line *line;
 	struct host_covered covered;
 };
 
 /**
- * List the directories that host_cover_look() shall examine, grouped by parent.
+ * List the covered directories that host_cover_look() should examine, grouped by the mount that
+ * contains them.
  *
- * Not listed: mounts of the system, of sessions and of containers; directories bound onto
- * themselves; overlays on their own layers.
+ * Left out are the mounts of the system, of sessions and of containers, directories bound onto
+ * themselves, and overlays mounted on a layer of their own.
  *
  * @list [out]  To be freed by audit_covered_free().
  * @return the length of the list, or -1 (ENOMEM).

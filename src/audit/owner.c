@@ -4,13 +4,14 @@
 
 #include <string.h>
 
-/** Set the line number of every mount on a line's mount point, even if it is hidden or belongs to
-    no line: a comment of the line can ignore findings. */
+/** For each mount without a line number: set the number of the first line with the mount point of
+    the mount, even if the line did not make the mount.  A comment above that line can then ignore
+    findings about the mount. */
 static void number_targets(struct fstab_plan *plan, const struct fstab_file *file,
                            struct arena *arena)
 {
 	struct pathmap by_target = {.newest.arena = arena};
-	/* Backwards, so that the first line of a mount point is found. */
+	/* In reverse order, so that the first line of a mount point is found. */
 	for (uint32_t i = (uint32_t)file->count; i-- > 0;) {
 		/* A damaged line may still have a mount point. */
 		const struct fstab_entry *line = &file->entries[i];
@@ -38,7 +39,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 	}
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *difference = &match->differences[i];
-		/* A user's mount there does not belong to the line. */
+		/* A mount that differs from the line on its mount point belongs to the fstab,
+		   unless an ordinary user made the mount. */
 		if (difference->kind == FSTAB_DIFFER_SOURCE
 		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";

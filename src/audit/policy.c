@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The requirements of the configuration. */
+/* Check the live mounts against the "require" statements of the configuration. */
 #include "audit/config.h"
 
 #include "audit/audit_impl.h"
@@ -40,14 +40,15 @@ static uint32_t find(const struct discovery *d, const char *path, uint32_t *abov
 	return found;
 }
 
-/** The subject of a finding about a row. */
+/** Set the members of a finding that name the object of a statement.  @m  The mount; or NULL. */
 static struct audit_finding at_row(const struct audit_row *row, const struct mount *m)
 {
 	return (struct audit_finding){.file = row->file, .line = row->line, .target = row->path,
 	                              .fstype = m ? m->fstype : NULL};
 }
 
-/** Report a path that is not a mount point. */
+/** Report that the path of a statement is not a mount point.
+    @above  The mount that contains the path; MT_NONE: unknown. */
 static void report_no_mount(const struct audit_policy_input *in, struct audit_report *report,
                             const struct audit_row *row, uint32_t above)
 {
@@ -107,7 +108,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	return shown_lists(m, option, n);
 }
 
-/** Options for a finding. */
+/** Get options as text for a finding; NULL: no options. */
 static const char *shown(const struct strbuf *options)
 {
 	return has_secret(strbuf_str(options)) ? "options that hold a secret"

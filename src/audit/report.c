@@ -45,7 +45,8 @@ bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum a
 	return line && line <= report->nlines && audit_set_has(report->ignored[line - 1], code);
 }
 
-/** Copy a string, which may be NULL.  @mask  Without its secrets. */
+/** Replace a string by a copy in the arena of the report, unless it is NULL.
+    @mask  Replace secrets by "***". */
 static void keep(struct audit_report *report, const char **text, bool mask)
 {
 	struct strbuf masked = {.arena = &report->arena};
@@ -167,7 +168,7 @@ void audit_report_sort(struct audit_report *report)
 		qsort(report->findings, report->count, sizeof(*report->findings), compare_findings);
 }
 
-/** How many bytes of text a finding has. */
+/** Count the bytes of all texts of a finding. */
 static size_t text_bytes(const struct audit_finding *f)
 {
 	const char *const texts[] = {f->target,   f->owner,  f->message,
@@ -178,7 +179,7 @@ static size_t text_bytes(const struct audit_finding *f)
 	return bytes;
 }
 
-/** Whether a mount point is at or below one of some paths; true if there are no paths. */
+/** Whether a mount point is at or below a path of a list; true if the list is empty. */
 static bool is_below(const char *target, char *const *paths, size_t npaths)
 {
 	bool found = npaths == 0;

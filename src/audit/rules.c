@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of rules; lookups for rules about an fstab: entries by mount point, types of files. */
+/* The table of rules, and functions that several rules use: entries by mount point, kinds of
+   files. */
 #include "audit/audit_impl.h"
 
 #include "base/words.h"

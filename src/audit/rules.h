@@ -173,10 +173,10 @@ static inline unsigned audit_set_count(audit_set set)
 	                  + __builtin_popcountll((uint64_t)(set >> 64)));
 }
 
-/** All rules with any of these flags; with 0, all rules. */
+/** All rules with any of these enum audit_rule_flags; for 0, all rules. */
 audit_set audit_set_of(unsigned flags);
 
-/** The rule with this code, a name of n bytes; -1: none. */
+/** Find the rule whose code is a name of n bytes; -1: no such rule. */
 int audit_code(const char *name, size_t n);
 
 /** Add the rules whose code matches a name of n bytes to a set; "DRIFT-*" matches a prefix, "*"
@@ -184,10 +184,10 @@ int audit_code(const char *name, size_t n);
     @return whether any rule matches. */
 bool audit_codes(const char *name, size_t n, audit_set *set);
 
-/** "info", "warning", "critical". */
+/** The name of a severity: "info", "warning" or "critical". */
 const char *audit_severity_name(enum audit_severity severity);
 
-/** The age of a finding compared with a baseline. */
+/** Whether a finding is new compared with a baseline. */
 enum audit_age { AUDIT_AGELESS /* unknown */, AUDIT_NEW, AUDIT_KNOWN };
 
 /** A finding.  All strings are decoded bytes, without secrets. */
@@ -208,18 +208,18 @@ struct audit_finding {
 	                        or NULL */
 	const char *option;      /* the refused option as written; else NULL */
 	enum audit_age age;      /* set by audit_baseline_findings() */
-	bool left_out;           /* used within audit_report_bound() */
+	bool left_out;           /* audit_report_bound() will remove the finding */
 };
 
 struct audit_input {
 	const struct fstab_file *file;
-	const struct fstab_facts *facts;   /* NULL: none */
+	const struct fstab_facts *facts;   /* NULL: no facts are known */
 
 	/** The live mounts.  An option that a mount of the same type shows is known to the
 	    kernel. NULL: unknown. */
 	const struct discovery *live;
 
-	/** Only the owner of the file can read it. */
+	/** Only the owner of the fstab can read the file. */
 	bool closed;
 
 	/** ROOT of the mount points in `live`; NULL: unknown. */
@@ -239,11 +239,13 @@ struct audit_report {
 	size_t silenced;                   /* findings ignored by the configuration */
 	size_t left_out[AUDIT_CRITICAL + 1]; /* findings of users' mounts that
 	                                        audit_report_bound() removed, by severity */
-	audit_set *ignored;         /* by line, from 1: codes that its comment ignores */
+	audit_set *ignored;         /* ignored[number - 1]: codes that the comment above the line
+	                               ignores */
 	size_t nlines;
 	audit_set not_checked;      /* rules for which a fact was unknown on some line */
 	bool elsewhere;                    /* as in struct audit_input */
-	struct arena arena;                /* of all of it; failed: findings are missing */
+	struct arena arena;                /* memory of the report; if `failed` is set, findings
+	                                      are missing */
 };
 
 /** Check an fstab.
@@ -253,8 +255,8 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report);
 
 void audit_report_destroy(struct audit_report *report);
 
-/** Add a finding, whose strings are copied.  One that a comment ignores is counted in `suppressed`
-    instead. */
+/** Add a finding, whose strings are copied.  A finding that a comment in the fstab ignores is only
+    counted, in report->suppressed. */
 void audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
 /** Mark a rule as not checked for all lines. */
@@ -263,11 +265,12 @@ void audit_not_checked(struct audit_report *report, enum audit_code code);
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 
-/** Keep only the findings of some rules, at or below some paths.  @paths  If empty, keep all. */
+/** Remove the findings of rules that are not in `rules`, and findings whose target is not at or
+    below a path in `paths`, unless `npaths` is 0. */
 void audit_report_keep(struct audit_report *report, audit_set rules, char *const *paths,
                        size_t npaths);
 
-/** How many findings of users' mounts a report keeps, and how many bytes of their texts. */
+/** Maximum number of findings about users' mounts in a report, and maximum bytes of their texts. */
 enum { AUDIT_USERS_MAX = 50, AUDIT_USERS_BYTES = 64 << 10 };
 
 /** Limit the findings of users' mounts, so that many mounts with long names cannot crowd out
@@ -278,11 +281,12 @@ void audit_report_bound(struct audit_report *report);
 /** Sort findings by line and code; findings without a line by target and code. */
 void audit_report_sort(struct audit_report *report);
 
-/** Whether the former text reproduces a live mount, but the new text does not. */
+/** Whether the former text reproduces the live mount on a mount point, but the new text does
+    not. */
 typedef bool audit_lost_fn(void *arg, const char *path);
 
 /**
- * Add the risks that follow from a comparison with the former text to a report:
+ * Compare the texts of two fstabs, and report the risks for the boot that the new text adds:
  *
  * - FSTAB-LOST: the new text no longer mounts a device, server or directory on a mount point of
  *   the system (fstab_is_system()), or on another mount point for which `lost` returns true;
@@ -290,14 +294,15 @@ typedef bool audit_lost_fn(void *arg, const char *path);
  *
  * Linear.
  *
- * @report  Of the new text.
- * @lost    NULL: only mount points of the system.
+ * @report  The report about the new text.
+ * @lost    NULL: check only mount points of the system.
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
                   struct audit_report *report, audit_lost_fn *lost, void *arg);
 
-/** Clear `boot` in the findings that `old` also has, by code and target.
+/** Clear `boot` in the findings of a report for which `old` has a boot risk with the same code and
+    target.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_clear_old_risks(const struct audit_report *old, struct audit_report *report);
 
