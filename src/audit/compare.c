@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An fstab compared with its former text.
+ * Compare an fstab with its former text.
  *
- * Some risks depend on both texts: a mount of a device is lost, or boot now needs a mount that was
- * optional.  A risk that the former text also has is not new.
+ * Some risks depend on both texts: the new text no longer makes a mount, or boot now needs a mount
+ * that was optional.  A risk that the former text also has is not new.
  */
 #include "audit/audit_impl.h"
 
@@ -13,25 +13,28 @@
 #include <assert.h>
 #include <string.h>
 
-/** A mount point in both texts. */
+/** The lines of a mount point in both texts. */
 struct target {
 	const char *path;
-	const struct fstab_entry *old;   /* the first line that mounts a device there */
+	const struct fstab_entry *old;   /* the first line of the old text that is mounted at boot
+	                                    or on access, from a device, server or directory */
 	const struct fstab_entry *now;   /* the first such line of the new text */
-	const struct fstab_entry *line;  /* any line of the new text, preferably one mounted at
-	                                    boot */
-	const struct fstab_entry *needed;
+	const struct fstab_entry *line;  /* the first line of the new text, preferably mounted at
+	                                    boot or on access */
+	const struct fstab_entry *needed;   /* the first line of the new text that boot needs, from
+	                                       a device, server or directory */
 	bool had, could_do_without;      /* had: the old text has lines for the mount point;
-	                                    could_do_without: all of them are optional */
+	                                    could_do_without: all these lines are noauto, nofail
+	                                    or an automount */
 };
 
 struct comparison {
 	struct target *targets;
 	uint32_t count;
-	struct pathmap by_path;          /* path -> its target */
+	struct pathmap by_path;          /* path -> index of its target */
 };
 
-/** Find a mount point, or add it. */
+/** Find the target of a mount point; add the target if it does not exist. */
 static struct target *target_of(struct comparison *of, const char *path)
 {
 	uint32_t i = pathmap_get(&of->by_path, path);
@@ -50,7 +53,7 @@ static void add(struct audit_report *report, enum audit_code code, unsigned seve
 	audit_add_at(report, &at, code, severity | AUDIT_BOOT, NULL, NULL, hint, "%s", message);
 }
 
-/** Whether a line mounts something at boot, or on first access. */
+/** Whether a line is mounted at boot, or on first access. */
 static bool boots(const struct fstab_entry *entry)
 {
 	return !entry->noauto || entry->automount;
@@ -63,7 +66,7 @@ static bool has_source(const struct fstab_entry *entry)
 	                       && strcmp(entry->fstype, "none") != 0);
 }
 
-/** Whether a line mounts something. */
+/** Whether a line is an entry with a mount point, and not disabled by the type "ignore". */
 static bool mounts(const struct fstab_entry *entry)
 {
 	return fstab_is_entry(entry) && entry->path && strcmp(entry->fstype, "ignore") != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of the configuration.
+ * Parse the statements of the configuration, and apply them to findings.
  *
  *     ignore CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]
  *     severity LEVEL CODE[,CODE...] [target=GLOB] [type=GLOB] [owner=GLOB] [until=DATE]
@@ -26,12 +26,12 @@ struct parser {
 	struct audit_config *config;
 	const char *file;
 	uint32_t line;
-	const char *at;          /* the line, of n bytes */
+	const char *at;          /* the text of the line, of n bytes */
 	size_t n;
 	const char *copy;        /* a copy of the line, split into words */
 	char *words[WORDS_MAX];
 	size_t nwords;
-	struct arena *arena;     /* of the configuration */
+	struct arena *arena;     /* memory of the configuration */
 };
 
 void audit_config_destroy(struct audit_config *config)
@@ -63,13 +63,13 @@ static bool wrong(struct parser *p, const char *format, ...)
 	return false;
 }
 
-/** A word for a message, masked; "***" if the line contains a secret, as secrets may contain
-    blanks. */
+/** Get a word for a message, with secrets masked.  If the line contains a secret, which may contain
+    blanks, the whole word is "***". */
 static const char *quoted(struct parser *p, const char *word)
 {
 	struct strbuf plain = {.arena = p->arena}, out = plain;
 	if (!word || p->config->nproblems >= AUDIT_PROBLEMS_MAX)
-		return "";   /* the message is not kept */
+		return "";   /* wrong() will not store the message */
 	strbuf_add(&plain, p->at, p->n);
 	plain.len = plain.failed ? 0 : unescape_octal(plain.data, plain.data, plain.len);
 	for (size_t i = 0; i < plain.len; ++i)
@@ -106,7 +106,7 @@ static struct audit_glob *make_glob(struct parser *p, const char *word)
 	struct strbuf text = {.arena = p->arena};
 	for (const char *at = plain; *at; ++at) {
 		if (*at == '\\')
-			strbuf_putc(&text, '\\');   /* a byte like any other */
+			strbuf_putc(&text, '\\');   /* in a pattern, a backslash must be doubled */
 		strbuf_putc(&text, *at);
 		sets += *at == '[';
 	}
@@ -146,7 +146,8 @@ int64_t audit_day(const char *date, size_t n)
 	if (!strptime(text, "%Y-%m-%d", &tm))
 		return -1;
 	time_t seconds = timegm(&tm);
-	/* strptime(3) accepts fewer digits, and timegm(3) turns 30 February into a day of March. */
+	/* Format the date again, and compare: strptime(3) accepts fewer digits, and timegm(3) turns
+	   30 February into a day of March. */
 	bool same = gmtime_r(&seconds, &tm)
 	            && strftime(again, sizeof(again), "%Y-%m-%d", &tm) && strcmp(text, again) == 0;
 	return same && seconds >= 0 ? seconds / 86400 : -1;
@@ -277,7 +278,7 @@ static const struct {
 
 /* Lines. */
 
-/** Split a line into words.  @return false: no word, or a problem. */
+/** Split the line into p->words.  @return false: the line has no word, or a problem. */
 static bool cut(struct parser *p)
 {
 	p->nwords = 0;

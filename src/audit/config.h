@@ -5,8 +5,8 @@
  *     files --> audit_config_parse() --> rows --+--> audit_policy() --> POLICY-*
  *                                               '--> audit_config_apply(): findings ignored
  *
- * Pure, and linear in the bytes of the files.  Matching a pattern takes time proportional to at
- * most its length times the length of the name.
+ * Pure, and linear in the bytes of the files.  The time to match a name with a pattern is at most
+ * proportional to the product of their lengths.
  */
 #ifndef GM_AUDIT_CONFIG_H
 #define GM_AUDIT_CONFIG_H
@@ -17,17 +17,18 @@
 #include "search/glob.h"
 
 enum {
-	AUDIT_LINE_MAX = 4096,       /* bytes of a line */
-	AUDIT_ROWS_MAX = 4096,       /* statements, in all files */
-	AUDIT_PROBLEMS_MAX = 100,    /* problems that are stored; more are only counted */
+	AUDIT_LINE_MAX = 4096,       /* maximum bytes of a line */
+	AUDIT_ROWS_MAX = 4096,       /* maximum number of statements in all files */
+	AUDIT_PROBLEMS_MAX = 100,    /* maximum number of problems that are stored; further
+	                                problems are only counted */
 };
 
-/** `until` of a row without an end date. */
+/** The value of audit_row.until for a statement without an end date. */
 #define AUDIT_FOREVER INT64_MAX
 
 enum audit_verb { AUDIT_IGNORE, AUDIT_SEVERITY, AUDIT_REQUIRE };
 
-/** A pattern for a whole string; `*` and `?` also match slashes. */
+/** A pattern that a whole string must match; `*` and `?` also match slashes. */
 struct audit_glob {
 	const char *exact;       /* the pattern, if it has no wildcards; else NULL */
 	struct glob glob;
@@ -40,8 +41,9 @@ struct audit_row {
 	const char *file;
 	uint32_t line;           /* line number, from 1 */
 	const char *place;       /* "FILE:LINE" */
-	const char *text;        /* without a comment */
-	int64_t until;           /* the last day on which it is valid, in days since 1970-01-01 */
+	const char *text;        /* the statement, without a comment */
+	int64_t until;           /* the last day on which the statement is valid, in days since
+	                            1970-01-01 */
 
 	/* For ignore and severity: */
 	audit_set codes;
@@ -60,7 +62,7 @@ struct audit_problem {
 	const char *why;         /* the problem and the remedy; may contain any bytes of the line */
 };
 
-/** An ignored finding, and the row that ignores it. */
+/** An ignored finding, and the statement that ignores it. */
 struct audit_silenced {
 	struct audit_finding finding;    /* its strings belong to the report */
 	const struct audit_row *row;
@@ -73,7 +75,7 @@ struct audit_config {
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
 	size_t nproblems;                /* number of all problems; at most AUDIT_PROBLEMS_MAX
 	                                    are stored */
-	audit_set off;            /* rules ignored everywhere; set by audit_config_apply() */
+	audit_set off;            /* rules ignored for all mounts; set by audit_config_apply() */
 	struct audit_silenced *silenced; /* set by audit_config_apply() */
 	size_t nsilenced;
 	struct arena arena;
@@ -81,37 +83,37 @@ struct audit_config {
 
 void audit_config_destroy(struct audit_config *config);
 
-/** Parse a file, and append its statements.
-    @file  The name, which is copied.
-    @return 0, even if there are problems; or -1.  Errors: ENOMEM. */
+/** Parse the text of a file, and append its statements and problems.
+    @file  The name of the file, which is copied.
+    @return 0, even if the file has problems; or -1.  Errors: ENOMEM. */
 int audit_config_parse(struct audit_config *config, const char *file, const char *text, size_t len);
 
 /** Set the severities of findings, and move ignored findings from a report to config->silenced.
-    @today  Days since 1970-01-01: rows with an earlier `until` have expired.
+    @today  Days since 1970-01-01: statements with an earlier `until` have expired.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_config_apply(struct audit_report *report, struct audit_config *config, int64_t today);
 
-/** Whether a row has expired. */
+/** Whether a statement has expired. */
 static inline bool audit_row_over(const struct audit_row *row, int64_t today)
 {
 	return row->until < today;
 }
 
-/** The days since 1970-01-01 of a date YYYY-MM-DD of n bytes; -1: not a date. */
+/** Convert a date YYYY-MM-DD of n bytes to days since 1970-01-01; -1: not a date. */
 int64_t audit_day(const char *date, size_t n);
 
-/* policy.c: the requirements of the configuration compared with the mounts: POLICY-*,
+/* policy.c: compare the mounts with the requirements of the configuration: POLICY-*,
    MNT-PROPAGATION.  Pure except for the facts. */
 
 struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
-	const char *root;        /* paths of the configuration are below it */
+	const char *root;        /* ROOT: paths in the configuration start from it */
 	const struct fstab_facts *facts;
 };
 
-/** Check the requirements.  The mount at a path is the visible one, the top of a stack.  The
-    options of an automount trigger are not checked.
+/** Check the requirements.  Of several mounts on a path, the visible mount, the uppermost, is
+    checked.  The options of an automount trigger are not checked.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_policy(const struct audit_policy_input *in, struct audit_report *report);
 

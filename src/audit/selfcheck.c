@@ -20,7 +20,7 @@ static const char *keep(struct selfcheck *check, const char *format, ...)
 	return strbuf_str(&line);
 }
 
-/** Report which mounts are reproduced, and which are not. */
+/** Set `same` and `summary`, and add a note for each item that is not reproduced. */
 static void report_reproduction(struct selfcheck *check, const struct reproduction *got,
                                 bool missing_told)
 {
@@ -52,7 +52,7 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 		                "reproduces %zu of %zu mounts", got->systemd, got->mounts));
 }
 
-/** Report which rules could not be checked. */
+/** Set check->not_checked to the codes of a set of rules. */
 static void report_unchecked(struct selfcheck *check, audit_set not_checked)
 {
 	for (int code = 0; code < AUDIT_CODES; ++code) {
@@ -65,7 +65,7 @@ static void report_unchecked(struct selfcheck *check, audit_set not_checked)
 	}
 }
 
-/** A text and its findings. */
+/** The text of an fstab, parsed, and its findings. */
 struct checked {
 	struct fstab_file *file;
 	struct audit_report report;
@@ -89,8 +89,10 @@ static void checked_destroy(struct checked *checked)
 	fstab_file_free(checked->file);
 }
 
-/** Compare the mounts of a text with the live mounts.  Lines that the kernel refuses mount nothing.
-    @return 0, or -1. */
+/** Compare the mounts that the lines of a text would make with the live mounts.  Lines for which a
+    finding shows that the kernel refuses the mount, or that the source is missing, mount nothing.
+    @got [out]  The result.
+    @return 0, or -1 (ENOMEM). */
 static int compare(struct selfcheck *check, const struct selfcheck_input *in,
                    const struct checked *checked, struct reproduction *got)
 {
@@ -115,17 +117,18 @@ static int compare(struct selfcheck *check, const struct selfcheck_input *in,
 	                 got);
 }
 
-/** The mounts that the old and the new text reproduce. */
+/** Argument of is_lost(): which mounts the old and the new text reproduce. */
 struct lost {
 	struct selfcheck *check;
 	const struct selfcheck_input *in;
 	struct checked *old;
 	const struct reproduction *new_got;
-	struct map64 same[2];    /* hash of a target -> its item, for old and new */
-	bool read;
+	struct map64 same[2];    /* hash of the mount point of a reproduced mount -> its item; [0]:
+	                            of the old text, [1]: of the new text */
+	bool read;               /* `same` is set */
 };
 
-/** Record which mounts are reproduced. */
+/** Add the mount points of all reproduced mounts to `same`. */
 static void note_same(struct map64 *same, const struct reproduction *got)
 {
 	for (size_t i = 0; i < got->count; ++i) {
@@ -135,8 +138,8 @@ static void note_same(struct map64 *same, const struct reproduction *got)
 	}
 }
 
-/** Whether the old text reproduces a mount that the new text does not.  The first call compares
-    the old text. */
+/** Whether the old text reproduces the mount on a path, but the new text does not.  The first call
+    compares the mounts of the old text with the live mounts. */
 static bool is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;

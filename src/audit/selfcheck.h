@@ -1,7 +1,6 @@
-/* SPDX-License-Identifier: MIT */
-/**
- * The check of an fstab before it is written: whether it reproduces the live mounts
- * (fstab/reproduce.h), and which boot risks it adds (rules.h).
+/* SPDX-License-Identifier: MIT */ /** Check the text of an fstab before the file is written:
+whether the lines reproduce the live mounts (fstab/reproduce.h), and which boot risks the new text
+adds (rules.h).
  *
  * Rules that lack a fact are reported as not checked.  Pure except for the
  * callbacks of `live` and `match`.
@@ -13,13 +12,14 @@
 #include "fstab/reproduce.h"
 
 struct selfcheck_input {
-	const char *old;         /* the former text; may contain any bytes */
-	size_t old_len;          /* 0: no file, so every risk is new */
-	const char *new;
+	const char *old;         /* the former text of the file, which may contain any bytes */
+	size_t old_len;          /* 0: the file does not exist, so every risk is new */
+	const char *new;         /* the text to check */
 	size_t len;
 	const struct fstab_input *live;
-	const struct fstab_match_input *match;   /* as in struct reproduce_input; has the plan */
-	bool missing_told; /* mounts without a line were already reported: no notes about them */
+	const struct fstab_match_input *match;   /* reproduce_input.match, which has the plan */
+	bool missing_told; /* add no notes about mounts without a line, which were already
+	                      reported */
 };
 
 /** The result of a check.  All texts are without secrets and line feeds, and not yet escaped for
@@ -28,12 +28,13 @@ struct selfcheck {
 	bool same;               /* all mounts and swap spaces are reproduced */
 	const char *summary;     /* "reproduces 14 of 14 mounts, 1 cannot be expressed in fstab,
 	                            1 of 1 swap spaces" */
-	const char **notes;      /* a line each: mounts that are not reproduced, and why;
-	                            additional mounts */
+	const char **notes;      /* one text for each mount that is not reproduced, with the
+	                            reason, and for each additional mount */
 	size_t nnotes;
-	const char *not_checked;    /* rules not checked on every line; NULL: none */
-	const char **risks;      /* a line each, starting with a code: risks that the old text
-	                            does not have */
+	const char *not_checked;    /* names the rules not checked on every line; NULL: all rules
+	                               were checked */
+	const char **risks;      /* one text, which starts with the code of the rule, for each
+	                            boot risk that the old text does not have */
 	size_t nrisks;
 	struct arena arena;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auditing the text of an fstab: each entry by itself, then with the others.
+ * Audit the text of an fstab: each entry by itself, and compared with the other entries.
  *
  * To avoid false alarms, lines that installers write, lines that work, and findings that depend on
  * an unknown fact are not reported.  A finding is a risk for the boot only if boot needs the
@@ -10,7 +10,7 @@
  *
  *     # getmnt: ignore=CODE,CODE reason
  *
- * Unknown codes are reported, since their author expects them to work.
+ * Unknown codes in such a comment are reported, since the author expects them to work.
  */
 #include "audit/audit_impl.h"
 
@@ -22,7 +22,7 @@
 
 /* Comments. */
 
-/** The code that a misspelled word resembles; or NULL. */
+/** Find the code that a misspelled word resembles; or NULL. */
 static const char *near_code(struct audit *audit, const char *word, size_t n)
 {
 	const char *found = NULL;
@@ -39,7 +39,7 @@ static const char *near_code(struct audit *audit, const char *word, size_t n)
 	return found;
 }
 
-/** Report a comment without effect. */
+/** Report a comment that is meant to ignore codes but, in whole or in part, has no effect. */
 static void report_comment(struct audit *audit, const struct tabline *line, const char *message,
                            const char *expected)
 {
@@ -49,7 +49,7 @@ static void report_comment(struct audit *audit, const struct tabline *line, cons
 		       message);
 }
 
-/** Add the codes that a comment ignores for the line below it. */
+/** Add to `set` the codes that a comment "# getmnt: ignore=CODE,CODE" ignores. */
 static void read_comment(struct audit *audit, const struct tabline *line, audit_set *set)
 {
 	static const char blanks[] = " \t\r";
@@ -88,7 +88,8 @@ static void read_comment(struct audit *audit, const struct tabline *line, audit_
 
 /* Lines. */
 
-/** Find the type of file at a mount point now, and resolve its symlinks. */
+/** Set entry->kind and entry->real: the type of the file that is now at the mount point, and the
+    mount point with symlinks followed. */
 static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -100,7 +101,8 @@ static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
 }
 
-/** Read an entry. */
+/** Read an entry and set its facts about the host.  Options that are too long are reported, and not
+    checked. */
 static void read_entry(struct audit *audit, struct fstab_entry *entry, const struct tabline *line)
 {
 	fstab_entry_read(entry, line, &audit->report->arena);
@@ -136,7 +138,8 @@ static void report_damaged(struct audit *audit, const struct tabline *line)
 			       "%s", line->why ? line->why : "not a line of fstab(5)");
 }
 
-/** Parse the lines; report damaged ones. */
+/** Read all lines: collect the entries, report damaged lines, read the comments that ignore
+    codes. */
 static void read_lines(struct audit *audit)
 {
 	const struct fstab_file *file = audit->in->file;
@@ -159,7 +162,8 @@ static void read_lines(struct audit *audit)
 	}
 }
 
-/** Index the entries, last line first, so that the first line of a path is found first. */
+/** Index the entries by mount point and by source, in reverse order, so that the first entry is
+    found first. */
 static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->arena.failed;) {
