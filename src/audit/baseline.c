@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting the mounts and swap spaces of a baseline.  baseline_compare.c compares two. */
+/* Collect the mounts and swap spaces of a baseline.  baseline_compare.c compares two baselines. */
 #include "audit/baseline.h"
 
 #include "audit/audit_impl.h"
@@ -16,9 +16,9 @@ struct collector {
 	const struct fstab_facts *facts;
 	const struct fstab_plan *plan;
 	const struct fstab_file *file;
-	struct map64 types;      /* hash of a mount point -> the plan's line, for automount
-	                            triggers and network mounts */
-	struct arena *arena;     /* of the baseline */
+	struct map64 types;      /* hash of the mount point of an automount trigger or network
+	                            mount -> index of its line in the plan */
+	struct arena *arena;     /* memory of the baseline */
 };
 
 static const char *keep(struct collector *c, const char *text)
@@ -47,7 +47,8 @@ static int compare_options(const void *a, const void *b)
 	return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/** The options of a mount and its file system, without secrets and volatile ones, each once. */
+/** List the options of a mount and its file system, sorted and each once, without secrets and
+    without volatile options. */
 static const char *keep_options(struct collector *c, const struct audit_base_entry *entry,
                                 const struct mount *m)
 {
@@ -82,7 +83,7 @@ static const char *keep_source(struct collector *c, const char *source)
 	return strbuf_str(&masked);
 }
 
-/** Set the part of an entry that identifies its source across boots.
+/** Set source and UUID of an entry, by which the entry is recognized after a boot.
     @shown  The source as the kernel shows it. */
 static void identify(struct collector *c, const struct fstab_device *device, const char *shown,
                      struct audit_base_entry *entry)
@@ -142,7 +143,8 @@ static void collect_line(struct collector *c, const struct fstab_line *line)
 		return;
 	entry->owner = keep(c, line->owner);
 	const char *owner = audit_owner_name(line->owner);
-	/* Users or the kernel may mount and unmount it at any time. */
+	/* Users or the kernel may mount and unmount a mount with a noauto line, or with one of
+	   these owners, at any time. */
 	entry->light = (line->of && c->file->entries[line->of - 1].noauto)
 	               || (owner && word_in(owner, strlen(owner), "api nsfs snap udisks user"));
 	if (!m) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A host compared with its earlier state.
+ * Compare the mounts, swap spaces and findings of a host with an earlier state, the baseline.
  *
  *     plan --> audit_baseline_collect() --> now --.
  *                                              +--> audit_baseline_compare() --> BASE-*
@@ -20,11 +20,13 @@
 /** A mount, a swap space or a finding.  Strings are decoded, without secrets, and never NULL. */
 struct audit_base_entry {
 	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
-	bool light;              /* mounted and unmounted at any time: a change has severity info */
+	bool light;              /* users or the kernel may mount and unmount it at any time:
+	                            BASE-CAME and BASE-WENT have severity info */
 	union {
 		struct {
 			const char *target;   /* the mount point, the swap space, or the code */
-			const char *source;   /* stable across boots; for a finding, its target */
+			const char *source;   /* a name that survives a boot; for a finding,
+			                         the target of the finding */
 			const char *uuid;     /* UUID of the file system; for a finding of a
 			                         `detailed` baseline, its severity */
 			const char *fstype;
@@ -48,7 +50,8 @@ struct audit_baseline {
 	int64_t time;            /* seconds since 1970 */
 	audit_set rules;  /* rules that were checked */
 	unsigned include;        /* included owners: bit i for audit_base_owners[i] */
-	bool detailed;           /* severity and owner belong to the key of a finding */
+	bool detailed;           /* findings have a severity, by which they are compared as well,
+	                            and an owner */
 	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
 	struct audit_base_list findings;   /* sorted */
 	struct arena arena;      /* the lists and strings */
@@ -71,30 +74,37 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 
 void audit_baseline_sort(struct audit_baseline *baseline);
 
-/** Owners whose mounts a baseline leaves out unless they are included; ends with NULL. */
+/** Owners whose mounts a baseline leaves out unless baseline.include has their bit; ends with
+    NULL. */
 extern const char *const audit_base_owners[];
 
-/** The bit of an owner in a set of audit_base_owners[]; 0: never left out. */
+/** The bit of an owner in baseline.include; 0: mounts of this owner are never left out. */
 unsigned audit_baseline_owner(const char *owner);
 
-/** Collect the mounts and swap spaces.
-    @plan  With owners: audit_own().
-    @lines  The fstab: mounts with a noauto line are `light`.
-    @baseline  `include` is set by the caller; receives sorted entries.
+/** Collect the mounts and swap spaces of a host.
+    @plan      With owners: audit_own().
+    @file      The fstab: mounts with a noauto line are `light`.
+    @baseline  Gets the entries, sorted.  The caller has set `include`.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_facts *facts,
                            const struct fstab_file *file, struct audit_baseline *baseline);
 
-/** Report new, missing and changed entries: BASE-*.
-    @uptime  Seconds; -1: unknown, or long.  Soon after boot, missing entries are not reported.
+/** Report new, missing and changed mounts and swap spaces: BASE-*.
+    @uptime  Seconds since boot; -1: unknown, or long.  Before AUDIT_BOOTING, missing entries are
+             not reported.
+    @counts  The numbers of these entries are added.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
                            struct audit_report *report, struct audit_base_counts *counts);
 
-/** Collect the findings, and mark which are new since the baseline, by code and target.  The age
-    of a finding stays unknown if the baseline did not check its rule.
-    @old  NULL: collect only.
-    @rules  Findings of other rules are ignored; BASE-* are not part of a saved baseline.
+/** Add the findings of a report to a baseline, and set their `age`.  A finding is known if the old
+    baseline has a finding with this code and target; its age stays unknown if the old baseline did
+    not check the rule.
+    @old    The old baseline; NULL: do not set ages.
+    @rules  Findings of rules that are not in this set are ignored.  BASE-* are not part of a saved
+            baseline.
+    @now    Gets the findings, sorted.
+    @counts  The numbers of new and gone findings are added.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_findings(struct audit_baseline *old, struct audit_report *report,
                             audit_set rules, struct audit_baseline *now,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lists of a baseline, and comparing two baselines.
+ * Make the lists of a baseline, and compare two baselines.
  *
- * Lists are sorted by their keys.  Entries are paired in three rounds, each a merge of the two
- * lists: equal entries, then entries with the same mount point and source, then entries with the
- * same mount point.  Unpaired entries are new or missing.
+ * Lists are sorted by the texts of the entries.  The entries of two lists are paired in three
+ * rounds, in each of which both lists are merged: equal entries; then entries that differ only in
+ * options; then entries with the same mount point.  Unpaired entries are new or missing.
  */
 #include "audit/baseline.h"
 
@@ -36,7 +36,8 @@ struct audit_base_entry *audit_baseline_add(struct audit_baseline *baseline,
 	return baseline->arena.failed ? NULL : &list->entries[list->count - 1];
 }
 
-/** How many texts of two entries are compared. */
+/** The number of texts of two entries, in the order of audit_base_entry.text, that are compared:
+    KEY_PLACE: only the mount point; KEY_SHOWN: all except options; KEY_ALL: also options. */
 enum key { KEY_PLACE = 1, KEY_SHOWN = 5, KEY_ALL = 6 };
 
 static int order_by(enum key key, const struct audit_base_entry *a,
@@ -73,7 +74,7 @@ void audit_baseline_when(const struct audit_baseline *baseline, struct strbuf *o
 	strbuf_puts(out, text);
 }
 
-/** Pair the entries of two sorted lists. */
+/** Set `pair` of all entries of two sorted lists. */
 static void pair(struct audit_base_list *old, struct audit_base_list *now)
 {
 	static const enum key keys[] = {KEY_ALL, KEY_SHOWN, KEY_PLACE};
@@ -126,7 +127,7 @@ static void report_entry(struct compare *c, enum audit_code code,
 	             actual, "if this is intended, save a new baseline with --save", "%s", message);
 }
 
-/** The source, type and directory of an entry. */
+/** Format source, type and directory of an entry for a finding. */
 static const char *shown(struct compare *c, const struct audit_base_entry *entry)
 {
 	bool uuid = *entry->uuid && strncmp(entry->source, "UUID=", 5) != 0;
@@ -136,7 +137,7 @@ static const char *shown(struct compare *c, const struct audit_base_entry *entry
 	                    uuid ? entry->uuid : "", root ? ", its " : "", root ? entry->root : "");
 }
 
-/** The options that are only in the first list. */
+/** List the options of `list` that are not in `other`. */
 static const char *lacking(struct compare *c, const char *list, const char *other)
 {
 	struct strbuf out = {.arena = &c->report->arena};
