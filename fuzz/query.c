@@ -24,9 +24,9 @@ struct thing {
 	struct strbuf done;
 };
 
-static int find_owner(void *arg, const char *name, uint32_t *id)
+static int find_owner(void *arg, bool group, const char *name, uint32_t *id)
 {
-	(void)arg;
+	(void)arg, (void)group;
 	*id = (unsigned char)*name;
 	errno = EIO;
 	return *name % 3 - 1;
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_string(in.at, (size_t)(in.end - in.at));
 	struct query_env env = {
 		.now = {.tv_sec = 1000000000}, .follow = thing.flags & FOLLOW,
-		.user = find_owner, .group = find_owner, .file = find_file,
+		.owner_id = find_owner, .file = find_file,
 		.action = thing.flags & NO_ACTIONS ? NULL : check_action,
 	};
 	struct query_error error = {0};

@@ -103,8 +103,7 @@ struct query_env {
 	bool follow, follow_roots;       /* -L; -H or -L: how FILE of -newer and -samefile is
 	                                    looked up */
 	/* Look up a user or group.  @return 1: found; 0: no such name; -1 with errno. */
-	int (*user)(void *arg, const char *name, uint32_t *id);
-	int (*group)(void *arg, const char *name, uint32_t *id);
+	int (*owner_id)(void *arg, bool group, const char *name, uint32_t *id);
 	/* Get the attributes of a file.  @return 0, or -1 with errno. */
 	int (*file)(void *arg, const char *path, bool follow, struct k_statx *st);
 	/* Check an action: its arguments, and what it needs (action->mask, action->xtype).

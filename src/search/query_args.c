@@ -336,8 +336,7 @@ QUERY_PARSE(query_parse_owner)
 	const struct query_env *env = p->env;
 	uint32_t id;
 	errno = ENOSYS;
-	int found = !(group ? env->group : env->user) ? -1
-	            : (group ? env->group : env->user)(env->arg, name, &id);
+	int found = env->owner_id ? env->owner_id(env->arg, group, name, &id) : -1;
 	uint64_t n;
 	const char *end = word_number(name, &n);
 	if (found != 1 && end && !*end && n <= UINT32_MAX) {

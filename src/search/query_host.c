@@ -10,11 +10,12 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-/** Look up a user or group with a buffer that grows.
+/** Look up a user or group with a buffer that grows, for query_env.owner_id.
     @name  NULL: look up *id.  @id  [out] with a name.
     @return 1: found; 0: it does not exist; -1 with errno. */
-static int look_up(const char *name, bool group, uint32_t *id)
+static int look_up(void *arg, bool group, const char *name, uint32_t *id)
 {
+	(void)arg;
 	enum { ROOM = 1024, ROOM_MAX = 1 << 24 };
 	int error = ERANGE;
 	for (size_t room = ROOM; error == ERANGE && room <= ROOM_MAX; room *= 4) {
@@ -44,21 +45,9 @@ static int look_up(const char *name, bool group, uint32_t *id)
 	return -1;
 }
 
-static int host_user(void *arg, const char *name, uint32_t *id)
-{
-	(void)arg;
-	return look_up(name, false, id);
-}
-
-static int host_group(void *arg, const char *name, uint32_t *id)
-{
-	(void)arg;
-	return look_up(name, true, id);
-}
-
 int query_host_owner(bool group, uint32_t id)
 {
-	return look_up(NULL, group, &id);
+	return look_up(NULL, group, NULL, &id);
 }
 
 static int host_file(void *arg, const char *path, bool follow, struct k_statx *st)
@@ -77,7 +66,6 @@ void query_env_host(struct query_env *env, struct os *os)
 {
 	env->arg = os;
 	env->now = os_time();
-	env->user = host_user;
-	env->group = host_group;
+	env->owner_id = look_up;
 	env->file = host_file;
 }

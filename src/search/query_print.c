@@ -263,9 +263,9 @@ void query_print_tests(const struct query *query, struct strbuf *out)
 	print_query(query, true, out);
 }
 
-static int no_owner(void *arg, const char *name, uint32_t *id)
+static int no_owner(void *arg, bool group, const char *name, uint32_t *id)
 {
-	(void)arg, (void)name, (void)id;
+	(void)arg, (void)group, (void)name, (void)id;
 	return 0;
 }
 
@@ -287,7 +287,7 @@ static int take_reached(void *arg, struct query_action *action, struct strbuf *w
 void query_env_tests(struct query_env *env, unsigned *mask)
 {
 	*env = (struct query_env){
-		.arg = mask, .user = no_owner, .group = no_owner, .file = no_file,
-		.action = take_reached, .quiet = true, .which = true,
+		.arg = mask, .owner_id = no_owner, .file = no_file, .action = take_reached,
+		.quiet = true, .which = true,
 	};
 }

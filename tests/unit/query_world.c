@@ -10,9 +10,9 @@
 /* The world: now is 2001-09-09 01:46:40 UTC and half a second. */
 enum { NOW = 1000000000 };
 
-static int find_owner(void *arg, const char *name, uint32_t *id)
+static int find_owner(void *arg, bool group, const char *name, uint32_t *id)
 {
-	(void)arg;
+	(void)arg, (void)group;
 	if (strcmp(name, "broken") == 0) {
 		errno = EIO;
 		return -1;
@@ -57,7 +57,7 @@ static void warn(void *arg, const char *text)
 
 const struct query_env query_world = {
 	.now = {.tv_sec = NOW, .tv_nsec = 500000000},
-	.user = find_owner, .group = find_owner, .file = find_file, .action = check_action,
+	.owner_id = find_owner, .file = find_file, .action = check_action,
 	.warn = warn,
 };
 

@@ -82,9 +82,9 @@ UNIT_TEST(places)
 	CU_ASSERT_FALSE(delegate_type("fuse") || delegate_type("nfsd") || delegate_type(NULL));
 }
 
-static int nobody(void *arg, const char *name, uint32_t *id)
+static int nobody(void *arg, bool group, const char *name, uint32_t *id)
 {
-	(void)arg, (void)name;
+	(void)arg, (void)group, (void)name;
 	*id = 7;
 	return 1;
 }
@@ -119,7 +119,7 @@ UNIT_TEST(queries)
 		{"-xdev", false}, {"-mount", false}, {"-depth", false}, {"-unique", false},
 		{"-name x -o -inum 5", false},
 	};
-	struct query_env env = {.user = nobody, .group = nobody, .file = no_file, .quiet = true};
+	struct query_env env = {.owner_id = nobody, .file = no_file, .quiet = true};
 	struct search_more more = {0};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct query_error error = {0};
@@ -332,7 +332,7 @@ const char *query,
 {
 	char path[256], name[256];
 	const char *root = path;
-	struct query_env env = {.user = nobody, .group = nobody, .file = no_file, .quiet = true};
+	struct query_env env = {.owner_id = nobody, .file = no_file, .quiet = true};
 	struct search_options options = {
 		.size = sizeof(options), .flags = flags | SEARCH_INCLUDEROOT, .exclude = exclude,
 	};
