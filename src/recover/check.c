@@ -287,18 +287,14 @@ static void collect_hints(struct checker *c, size_t i)
 	if (finding->fields & ~(unsigned)REC_ORDER || in->format == REC_SETMNT)
 		return;
 	const struct rec_set *set = &c->lines[i].options, *known = &c->rows[finding->row].options;
-	const struct rec_row *row = &in->rows[finding->row];
 	for (size_t k = 0; k < set->nhints; ++k) {
 		const struct rec_set before = {.hints = set->hints, .nhints = k};
 		if (rec_set_has_hint(known, &set->hints[k])
 		    || rec_set_has_hint(&before, &set->hints[k]))
 			continue;
-		const char *option = set->hints[k].raw;
-		bool kept = in->keep == REC_ALL
-		            || (in->keep == REC_CHECKED && in->confirmed
-		                && in->confirmed(in->arg, row, option));
-		ARENA_PUSH(&out->arena, out->hints, out->nhints, (struct rec_hint){option, kept});
-		out->dropped += !kept;
+		ARENA_PUSH(&out->arena, out->hints, out->nhints, (struct rec_hint){
+			set->hints[k].raw, finding->row, in->keep == REC_ALL,
+		});
 		++finding->nhints;
 	}
 }

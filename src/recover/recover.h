@@ -99,10 +99,6 @@ struct rec_input {
 	size_t nrows;
 	uint64_t first_time, last_time; /* REC_MNTTAB: the range of possible mount times; seconds
 	                                   since 1970 */
-	/* For REC_CHECKED: whether a source other than the file confirms that a mount has an option
-	   (as written in the line); NULL: no source. */
-	bool (*confirmed)(void *arg, const struct rec_row *row, const char *option);
-	void *arg;
 };
 
 /** The result for a line, or for a mount without a line. */
@@ -122,8 +118,10 @@ struct rec_finding {
 
 /** An option that the kernel does not know, in an otherwise right line. */
 struct rec_hint {
-	const char *option;
-	bool kept;
+	const char *option;          /* as written in the line */
+	uint32_t row;                /* the mount of the line */
+	bool kept;                   /* REC_CHECKED: false until the caller sets it, because another
+	                                source confirms that the mount has the option */
 };
 
 struct rec_result {
@@ -131,7 +129,7 @@ struct rec_result {
 	size_t count, nlines;
 	size_t of[REC_NVERDICTS];
 	struct rec_hint *hints;
-	size_t nhints, dropped;
+	size_t nhints;
 	const char *(*fields)[4];       /* of each row: source, target, type, options in an mtab */
 	uint32_t *finding;              /* of each row */
 	struct arena arena;

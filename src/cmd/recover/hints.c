@@ -128,9 +128,9 @@ static bool is_of_user(const struct hints *hints, const struct rec_row *row, con
 	return false;
 }
 
-bool hint_confirmed(void *arg, const struct rec_row *row, const char *option)
+/** Whether another source confirms that a mount has an option. */
+static bool is_confirmed(struct recovery *r, const struct rec_row *row, const char *option)
 {
-	struct recovery *r = arg;
 	struct hints *hints = &r->hints;
 	const struct mount *m = row->mount;
 	if (strncmp(option, "loop=", 5) == 0)
@@ -147,4 +147,12 @@ bool hint_confirmed(void *arg, const struct rec_row *row, const char *option)
 	if (net && r->run.devs && devmap_remote(r->run.devs, m->dev_major, m->dev_minor))
 		return true;
 	return (net || strncmp(option, "x-", 2) == 0) && fstab_has(hints, row, option);
+}
+
+void hints_confirm(struct recovery *r)
+{
+	for (size_t i = 0; i < r->result.nhints; ++i) {
+		struct rec_hint *hint = &r->result.hints[i];
+		hint->kept = is_confirmed(r, &r->rows[hint->row], hint->option);
+	}
 }

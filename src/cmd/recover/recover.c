@@ -224,14 +224,15 @@ static int check_lines(struct recovery *r)
 	const struct replace *file = &r->put->file;
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
-	r->in.confirmed = hint_confirmed;
-	r->in.arg = r;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
 	r->in.lines = r->lines = cut_text(r, file->text, file->len);
 	if (!r->lines || (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0))
 		return -1;
-	if (rec_check(&r->in, &r->result) == 0 && !r->hints.failed && !run_failed(&r->run))
+	int rc = rec_check(&r->in, &r->result);
+	if (rc == 0 && r->in.keep == REC_CHECKED)
+		hints_confirm(r);
+	if (rc == 0 && !r->hints.failed && !run_failed(&r->run))
 		return 0;
 	cannot_check(r, strerror(ENOMEM));
 	return -1;

@@ -59,9 +59,8 @@ struct recovery {
 
 /* Confirmation of hints: hints.c */
 
-/** Whether a source other than FILE confirms that a mount has an option: for struct rec_input.
-    Sets hints.failed on ENOMEM. */
-bool hint_confirmed(void *recovery, const struct rec_row *row, const char *option);
+/** Keep the hints of the result that another source confirms.  Sets `failed` on ENOMEM. */
+void hints_confirm(struct recovery *recovery);
 
 /* The report: out.c */
 
