@@ -36,16 +36,16 @@ void devmap_free(struct devmap *map)
 
 bool devmap_failed(const struct devmap *map)
 {
-	return map->failed;
+	return map->arena.failed;
 }
 
 void devmap_note(struct devmap *map, const char *path)
 {
 	if (errno == ENOMEM)
-		map->failed = true;
+		arena_fail(&map->arena);
 	if (!map->refused && (errno == EREMOTE || errno == ENOTSUP || errno == EISDIR)) {
 		map->refused_error = errno;
-		map->refused = devmap_strndup(map, path, strlen(path));
+		map->refused = arena_strndup(&map->arena, path, strlen(path));
 	}
 }
 
@@ -78,14 +78,6 @@ void devmap_trust_files(struct devmap *map, bool trust)
 	map->trusts_files = trust;
 }
 
-const char *devmap_strndup(struct devmap *map, const char *str, size_t n)
-{
-	const char *copy = arena_strndup(&map->arena, str, n);
-	if (!copy)
-		map->failed = true;
-	return copy;
-}
-
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor)
 {
 	uint64_t key = (uint64_t)major << 32 | minor;
@@ -95,28 +87,23 @@ struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor
 	if (at != MAP64_NONE)
 		return map->devs[at];
 
-	if (!ARRAY_ROOM(map->devs, map->ndevs, &map->size))
-		goto fail;
 	struct devmap_dev *dev = arena_alloc(&map->arena, sizeof(*dev));
-	if (!dev || map64_put(&map->index, key, (uint32_t)map->ndevs) == MAP64_NONE)
-		goto fail;
+	if (!dev || !ARRAY_ROOM(map->devs, map->ndevs, &map->size)
+	    || map64_put(&map->index, key, (uint32_t)map->ndevs) == MAP64_NONE) {
+		arena_fail(&map->arena);
+		return NULL;
+	}
 	*dev = (struct devmap_dev){.major = major, .minor = minor, .kname = ""};
 	map->devs[map->ndevs++] = dev;
 	return dev;
-
-fail:
-	map->failed = true;
-	return NULL;
 }
 
 bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev)
 {
 	struct devmap_below *below = arena_alloc(&map->arena, sizeof(*below));
-	if (!below) {
-		map->failed = true;
-		return false;
+	if (below) {
+		*below = (struct devmap_below){dev, *list};
+		*list = below;
 	}
-	*below = (struct devmap_below){dev, *list};
-	*list = below;
-	return true;
+	return below;
 }

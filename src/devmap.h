@@ -90,10 +90,10 @@ struct devmap_file {
 	uint32_t major, minor;   /* its loop device */
 };
 
-/** Call each() for each backing file below the device of a mount: directly, through other devices,
-    or through another device of its file system.  Requires an earlier devmap_mount_blocks(). */
-void devmap_mount_files(struct devmap *map, const struct mount *m,
-                        void (*each)(void *arg, const struct devmap_file *file), void *arg);
+/** The backing files below the device of a mount: directly, through other devices, or through
+    another device of its file system.  Requires an earlier devmap_mount_blocks().
+    @n [out]  Their number.  @return the files, valid as long as the map. */
+const struct devmap_file *devmap_mount_files(struct devmap *map, const struct mount *m, size_t *n);
 
 /** Whether the name of a backing file refers to that file in this mount namespace. */
 enum devmap_here {

@@ -78,17 +78,18 @@ struct devmap {
 	void *file_blocks_arg;
 	bool trusts_files;     /* file_blocks is ignored */
 	bool avoids;             /* at least one device is avoided */
-	struct arena arena;
+	struct arena arena;      /* fails as the map does */
 	struct map64 index;
 	struct devmap_dev **devs;
 	size_t ndevs, size;
-	bool failed;             /* out of memory; stays set */
 	bool unrooted;           /* chroot(2) is not permitted: no backing file can be verified */
 	bool unread;             /* sysfs could not be read */
 	const char *refused;     /* see devmap_refused() */
 	int refused_error;
 	signed char zfs;         /* the zfs module is loaded; -1: unknown */
 	struct devmap_tags anonymous;
+	struct devmap_file *files;   /* result of devmap_mount_files(), in the arena */
+	size_t nfiles;
 	bool cache_read;
 	char *cache;             /* blkid.tab */
 	bool journals_read;
@@ -97,14 +98,11 @@ struct devmap {
 
 /* devmap.c */
 
-/** Copy a string into the map.  @return the copy, or NULL (ENOMEM; sets map->failed). */
-const char *devmap_strndup(struct devmap *map, const char *str, size_t n);
-
 /** Find or add the record of a device number.
-    @return the record, or NULL (ENOMEM; sets map->failed). */
+    @return the record, or NULL (ENOMEM). */
 struct devmap_dev *devmap_get(struct devmap *map, uint32_t major, uint32_t minor);
 
-/** Add a device to a list.  @return false for ENOMEM (sets map->failed). */
+/** Add a device to a list.  @return false for ENOMEM. */
 bool devmap_add_below(struct devmap *map, struct devmap_below **list, struct devmap_dev *dev);
 
 /** Record errno of a file in roots.run that could not be read. */

@@ -19,11 +19,11 @@
 
 bool devmap_take_file(struct devmap *map, struct devmap_dev *dev, const char *file, size_t n)
 {
-	const char *backing = devmap_strndup(map, file, n), *way = backing;
+	const char *backing = arena_strndup(&map->arena, file, n), *way = backing;
 	const char *base = backing ? strrchr(backing, '/') : NULL;
 	if (base && word_ends(backing, " (deleted)")) {
 		size_t dir = (size_t)(base - backing);
-		way = devmap_strndup(map, file, dir ? dir : 1);
+		way = arena_strndup(&map->arena, file, dir ? dir : 1);
 	}
 	/* Both or none: callers test only the first. */
 	dev->backing = way ? backing : NULL;

@@ -46,7 +46,7 @@ struct devmap_dev *devmap_of_mount(struct devmap *map, const struct mount *m)
 	/* Mounts with the same anonymous number usually have the same source. */
 	if (!dev->source || strcmp(dev->source, source) != 0) {
 		dev->of_source = devmap_of_name(map, source + 5);
-		dev->source = devmap_strndup(map, source, strlen(source));
+		dev->source = arena_strndup(&map->arena, source, strlen(source));
 	}
 	return dev->of_source;
 }
@@ -106,7 +106,7 @@ static void devmap_add_named(struct devmap *map, struct devmap_dev *of, const ch
 		bool below = strncmp(name, "/dev/", 5) == 0;
 		devmap_add_member(map, of, below ? devmap_of_name(map, name + 5) : NULL);
 	}
-	map->failed |= value.failed;
+	map->arena.failed |= value.failed;
 	strbuf_destroy(&value);
 }
 
@@ -121,7 +121,7 @@ static void devmap_read_journals(struct devmap *map)
 	devmap_dir_begin(map, &dir, os_openat(map->os, AT_FDCWD, path,
 	                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
 	for (const char *name; (name = devmap_dir_next(map, &dir)) != NULL;)
-		map->failed |= intern_put(&map->journals, name, strlen(name), &number) != 0;
+		map->arena.failed |= intern_put(&map->journals, name, strlen(name), &number) != 0;
 }
 
 /** The length of a name without a final '-' and number. */
@@ -183,31 +183,33 @@ bool devmap_mount_blocks(struct devmap *map, const struct mount *m)
 	return dev->blocks || dev->fs_blocks;
 }
 
-/** Call each() for the backing files below a device. */
-static void devmap_walk(struct devmap_dev *dev, int depth,
-                        void (*each)(void *arg, const struct devmap_file *file), void *arg)
+/** Add the backing files below a device. */
+static void add_files(struct devmap *map, struct devmap_dev *dev, int depth)
 {
 	if (dev->judging || depth > DEVMAP_DEPTH_MAX)
 		return;
 	dev->judging = true;
 	assert(!dev->backing == !dev->way);
 	if (dev->backing)
-		each(arg, &(struct devmap_file){dev->way, dev->major, dev->minor});
+		ARENA_PUSH(&map->arena, map->files, map->nfiles,
+		           (struct devmap_file){dev->way, dev->major, dev->minor});
 	for (const struct devmap_below *below = dev->below; below; below = below->next)
-		devmap_walk(below->dev, depth + 1, each, arg);
+		add_files(map, below->dev, depth + 1);
 	dev->judging = false;
 }
 
-void devmap_mount_files(struct devmap *map, const struct mount *m,
-                        void (*each)(void *arg, const struct devmap_file *file), void *arg)
+const struct devmap_file *devmap_mount_files(struct devmap *map, const struct mount *m, size_t *n)
 {
 	struct devmap_dev *dev = devmap_of_mount(map, m);
-	if (!dev)
-		return;
-	assert(dev->fs_judged);   /* by devmap_mount_blocks() */
-	devmap_walk(dev, 0, each, arg);
-	for (const struct devmap_below *member = dev->members; member; member = member->next) {
-		if (member->dev != dev)
-			devmap_walk(member->dev, 0, each, arg);
+	map->files = NULL;
+	map->nfiles = 0;
+	assert(!dev || dev->fs_judged);   /* by devmap_mount_blocks() */
+	if (dev)
+		add_files(map, dev, 0);
+	for (const struct devmap_below *of = dev ? dev->members : NULL; of; of = of->next) {
+		if (of->dev != dev)
+			add_files(map, of->dev, 0);
 	}
+	*n = map->nfiles;
+	return map->files;
 }

@@ -92,7 +92,7 @@ static void devmap_found(struct devmap *map, const char **tag, const char *value
 {
 	size_t n = value ? strnlen(value, DEVMAP_TAG_MAX) : 0;
 	if (!*tag && n > 0 && n < DEVMAP_TAG_MAX)
-		*tag = devmap_strndup(map, value, n);
+		*tag = arena_strndup(&map->arena, value, n);
 }
 
 /** Find the signature of a file system, swap area or the like. */
@@ -101,7 +101,7 @@ static enum devmap_known devmap_probe_superblocks(struct devmap *map, int fd,
 {
 	blkid_probe probe = blkid_new_probe();
 	if (!probe) {
-		map->failed = true;
+		arena_fail(&map->arena);
 		return DEVMAP_FAILED;
 	}
 	enum devmap_known known = DEVMAP_FAILED;
@@ -164,7 +164,7 @@ static void devmap_probe_partition(struct devmap *map, struct devmap_dev *dev,
 		return;
 	blkid_probe probe = blkid_new_probe();
 	if (!probe) {
-		map->failed = true;
+		arena_fail(&map->arena);
 		goto out;
 	}
 	if (blkid_probe_set_device(probe, fd, 0, 0) != 0

@@ -243,7 +243,7 @@ static void devmap_resolve(struct devmap *map, struct devmap_dev *dev)
 	base = base ? base + 1 : link;
 	if (!devmap_is_component(base) || strlen(base) > 255)
 		return;
-	const char *kname = devmap_strndup(map, base, strlen(base));
+	const char *kname = arena_strndup(&map->arena, base, strlen(base));
 	dev->resolved = kname;
 	dev->kname = kname ? kname : "";
 	dev->virtual = strstr(link, "/devices/virtual/block/");
@@ -280,7 +280,7 @@ void devmap_read_name(struct devmap *map, struct devmap_dev *dev)
 			*c = '/';
 	}
 	if (devmap_is_subpath(path + strlen("/dev/"))) {
-		dev->name = devmap_strndup(map, path, strlen(path));
+		dev->name = arena_strndup(&map->arena, path, strlen(path));
 		dev->named = dev->name;
 	}
 }

@@ -41,9 +41,9 @@ static bool devmap_read_btrfs(struct devmap *map, struct devmap_dev *dev, struct
 		return false;
 	tags->type = "btrfs";
 	tags->usage = "filesystem";
-	tags->uuid = devmap_strndup(map, uuid, 36);
+	tags->uuid = arena_strndup(&map->arena, uuid, 36);
 	ssize_t n = devmap_read(map, buf, sizeof(buf), "fs/btrfs/%s/label", uuid);
-	tags->label = n > 0 ? devmap_strndup(map, buf, (size_t)n) : NULL;
+	tags->label = n > 0 ? arena_strndup(&map->arena, buf, (size_t)n) : NULL;
 	return true;
 }
 
@@ -72,7 +72,7 @@ static void devmap_read_uevent(struct devmap *map, const struct devmap_dev *dev,
 	const char *at = strstr(buf, key);
 	size_t n = at ? strcspn(at + sizeof(key) - 1, "\n") : 0;
 	if (n > 0 && n < DEVMAP_TAG_MAX)
-		tags->partuuid = devmap_strndup(map, at + sizeof(key) - 1, n);
+		tags->partuuid = arena_strndup(&map->arena, at + sizeof(key) - 1, n);
 }
 
 /** Whether the zfs module is loaded.  sysfs shows no holders for members of zfs. */
@@ -164,7 +164,7 @@ static const struct devmap_tags *devmap_dev_tags(struct devmap *map, struct devm
 		if (tags.type && strcmp(tags.type, "btrfs") == 0 && tags.uuid)
 			tags.multi_device = devmap_is_multi(map, dev, tags.uuid);
 	}
-	if (map->failed)
+	if (map->arena.failed)
 		return fail_null(ENOMEM);
 	dev->tags = tags;
 	dev->has_tags = true;
@@ -177,14 +177,14 @@ const struct devmap_tags *devmap_tags(struct devmap *map, uint32_t major, uint32
 {
 	struct devmap_dev *dev = major != 0 ? devmap_get(map, major, minor) : NULL;
 	errno = ENOMEM;
-	return map->failed ? NULL : dev ? devmap_dev_tags(map, dev, true) : &map->anonymous;
+	return map->arena.failed ? NULL : dev ? devmap_dev_tags(map, dev, true) : &map->anonymous;
 }
 
 const struct devmap_tags *devmap_mount_tags(struct devmap *map, const struct mount *m)
 {
 	struct devmap_dev *dev = devmap_of_mount(map, m);
 	errno = ENOMEM;
-	const struct devmap_tags *tags = map->failed ? NULL : &map->anonymous;
+	const struct devmap_tags *tags = map->arena.failed ? NULL : &map->anonymous;
 	if (tags && dev)
 		tags = devmap_dev_tags(map, dev, true);
 	/* The source is an arbitrary string: check the type as well. */
@@ -202,7 +202,7 @@ static ssize_t devmap_list_devs(struct devmap *map, struct devmap_dev ***devs)
 	char size[32];
 	*devs = NULL;
 	devmap_dir_open(map, &dir, "class/block");
-	for (const char *name; !map->failed && (name = devmap_dir_next(map, &dir)) != NULL;) {
+	for (const char *name; !map->arena.failed && (name = devmap_dir_next(map, &dir)) != NULL;) {
 		if (strncmp(name, "ram", 3) == 0 || strncmp(name, "zram", 4) == 0
 		    || devmap_read(map, size, sizeof(size), "class/block/%s/size", name) <= 0
 		    || strcmp(size, "0") == 0)
@@ -211,10 +211,10 @@ static ssize_t devmap_list_devs(struct devmap *map, struct devmap_dev ***devs)
 		if (dev && ARRAY_ROOM(*devs, count, &room))
 			(*devs)[count++] = dev;
 		else
-			map->failed |= dev != NULL;
+			map->arena.failed |= dev != NULL;
 	}
 	devmap_dir_close(map, &dir);
-	errno = map->failed ? ENOMEM : dir.os.error;
+	errno = map->arena.failed ? ENOMEM : dir.os.error;
 	return errno ? -1 : (ssize_t)count;
 }
 
@@ -232,11 +232,11 @@ ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices
 	struct devmap_dev **devs;
 	ssize_t n = devmap_list_devs(map, &devs), count = 0;
 	struct devmap_device *list = n < 0 ? NULL : malloc(((size_t)n + 1) * sizeof(*list));
-	map->failed |= n >= 0 && !list;
+	map->arena.failed |= n >= 0 && !list;
 	if (n > 0)
 		qsort(devs, (size_t)n, sizeof(*devs), devmap_by_number);
 	*whole = true;
-	for (ssize_t i = 0; i < n && !map->failed; ++i) {
+	for (ssize_t i = 0; i < n && !map->arena.failed; ++i) {
 		const struct devmap_dev *dev = devs[i];
 		const struct devmap_tags *tags = devmap_dev_tags(map, devs[i], false);
 		if (!tags)
@@ -249,10 +249,10 @@ ssize_t devmap_list(struct devmap *map, bool all, struct devmap_device **devices
 			list[count++] = (struct devmap_device){dev->major, dev->minor, tags};
 	}
 	free(devs);
-	if (n >= 0 && !map->failed) {
+	if (n >= 0 && !map->arena.failed) {
 		*devices = list;
 		return count;
 	}
 	free(list);
-	return fail(map->failed ? ENOMEM : errno);
+	return fail(map->arena.failed ? ENOMEM : errno);
 }

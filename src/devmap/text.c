@@ -58,7 +58,7 @@ static const char *devmap_value(struct devmap *map, const char *str, size_t n, b
 		if (!buf[len])
 			return NULL;
 	}
-	return len > 0 ? devmap_strndup(map, buf, len) : NULL;
+	return len > 0 ? arena_strndup(&map->arena, buf, len) : NULL;
 }
 
 /** Whether udev's by-path name is for a device on the network: "ip-192.0.2.9:3260-iscsi-...". */

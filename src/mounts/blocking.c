@@ -140,13 +140,6 @@ static bool depend_on_layers(struct blocking *b, const struct mount *m)
 	return known;
 }
 
-static void depend_on_file(void *arg, const struct devmap_file *file)
-{
-	depend_on(arg, (struct mounts_dependency){
-		.path = file->path, .major = file->major, .minor = file->minor,
-	});
-}
-
 /** Whether a mount blocks because of its type or device, as far as no path is involved; the paths
     that it depends on are added. */
 static bool blocks_by_itself(struct blocking *b, uint32_t i, const struct mount *root)
@@ -178,10 +171,16 @@ static bool blocks_by_itself(struct blocking *b, uint32_t i, const struct mount 
 			blocks = true;
 	}
 	if ((m->dev_major != 0 || behind) && devs) {
+		size_t n = 0;
+		const struct devmap_file *f = NULL;
 		if (devmap_mount_blocks(devs, m))
 			blocks = true;
 		else if (!own)
-			devmap_mount_files(devs, m, depend_on_file, b);
+			f = devmap_mount_files(devs, m, &n);
+		for (size_t k = 0; k < n; ++k)
+			depend_on(b, (struct mounts_dependency){
+				.path = f[k].path, .major = f[k].major, .minor = f[k].minor,
+			});
 	}
 	return blocks;
 }

@@ -314,13 +314,6 @@ static bool judge(void *arg, const char *path, uint32_t major, uint32_t minor)
 }
 
 /** Append a file, in brackets. */
-static void note_file(void *arg, const struct devmap_file *file)
-{
-	char *names = arg;
-	size_t n = strlen(names);
-	snprintf(names + n, 256 - n, "(%u:%u %s)", file->major, file->minor, file->path);
-}
-
 /** Write what is known of a device. */
 static const char *show_tags(const struct devmap_tags *tags)
 {
@@ -362,8 +355,11 @@ static const char *find(unsigned maj, unsigned min, const char *verb, const char
 			.fs_opts = strcmp(options, "-") == 0 ? NULL : options,
 		};
 		bool blocks = devmap_mount_blocks(map, &m);
-		if (!blocks)
-			devmap_mount_files(map, &m, note_file, files);
+		size_t n, len = 0;
+		const struct devmap_file *file = devmap_mount_files(map, &m, &n);
+		for (size_t i = 0; i < n && !blocks; ++i)
+			len += (size_t)snprintf(files + len, sizeof(files) - len, "(%u:%u %s)",
+			                        file[i].major, file[i].minor, file[i].path);
 		snprintf(text, sizeof(text), "%s %s %s %s%s%s", type, source, options,
 		         blocks ? "blocks" : "clear", *files ? " " : "", files);
 		found = text;
@@ -537,7 +533,7 @@ UNIT_TEST(loop_without_memory)
 		bool taken = devmap_take_file(map, &dev, file, strlen(file));
 		fault_end(&count);
 		CU_ASSERT_TRUE(taken == (dev.way != NULL) && taken == (dev.backing != NULL));
-		failed |= count.hits > 0 && map->failed;
+		failed |= count.hits > 0 && map->arena.failed;
 		had |= taken;
 		end();
 	}
