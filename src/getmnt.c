@@ -199,7 +199,7 @@
  *     look.c             inodes to look at though their directories have not changed
  *     update.c           directories whose times changed, read again
  *     watch.c            an index that follows its file system
- *     events.c           events of fanotify as places to look at (pure)
+ *     events.c           events of fanotify as places to look at
  *     scan.c             candidates for a query, cluster by cluster
  *     scan_wish.c        what it looks for: keys of filters, ranges of columns
  *     scan_dirs.c        its directories: which are entered, their paths

@@ -3,11 +3,14 @@
 
 #include "base/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/fanotify.h>
 
 /* Kinds of information; the last two are of FAN_RENAME, 5.17. */
 enum { INFO_FID = 1, INFO_DFID_NAME = 2, INFO_DFID = 3, INFO_OLD_NAME = 10, INFO_NEW_NAME = 12 };
+
+enum { READS = 256 };   /* at a time */
 
 /** The head of struct fanotify_event_info_fid, with that of its struct file_handle. */
 struct info_head {
@@ -160,9 +163,23 @@ int file_events_add(struct file_events *e, const void *buf, size_t len)
 	return 0;
 }
 
+int file_events_read(struct file_events *e, struct os *os)
+{
+	ssize_t n = 0;
+	for (int i = 0; i < READS && (n = os_read(os, e->group, e->buf, EVENTS_READ)) > 0; ++i) {
+		if (file_events_add(e, e->buf, (size_t)n) != 0)
+			return -1;
+		if (e->first <= 0 && (e->others > 0 || e->lost))
+			e->first = os_now();
+	}
+	return n < 0 && errno != EAGAIN ? -1 : 0;
+}
+
 void file_events_clear(struct file_events *e)
 {
-	struct file_events kept = {.self = e->self, .most = e->most};
+	struct file_events kept = {
+		.self = e->self, .most = e->most, .group = e->group, .buf = e->buf,
+	};
 	file_events_destroy(e);
 	*e = kept;
 }

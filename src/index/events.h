@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Events of fanotify(7), coalesced into the places where something changed (pure).
+ * Events of fanotify(7), coalesced into the places where something changed.
  *
  * An event is only a hint that a name of a directory is to be looked at: what happened is decided
  * by what is there then.  So all events of one place are one, and their order matters only for
@@ -12,9 +12,12 @@
 
 #include "base/map64.h"
 #include "base/strbuf.h"
+#include "os/os.h"
 #include "os/service.h"
 
 #define EVENTS_NONE UINT32_MAX
+
+enum { EVENTS_READ = 256 << 10 };   /* bytes of a read */
 
 /** A name of a directory: "." is the directory itself. */
 struct events_place {
@@ -34,6 +37,8 @@ struct events_handle {
 struct file_events {
 	int self;                 /* the process whose own changes do not count */
 	size_t most;              /* bytes; beyond it, all is forgotten and `lost` is set */
+	int group;                /* the descriptor, for file_events_read() */
+	char *buf;                /* EVENTS_READ bytes, likewise */
 	struct events_handle *handles;
 	struct events_place *places;
 	size_t nhandles, handles_room, nplaces, places_room;
@@ -41,7 +46,11 @@ struct file_events {
 	struct map64 by_handle, by_place;   /* by hash: the first of a chain */
 	uint64_t others;          /* events of other processes */
 	bool lost;                /* events were lost */
+	double first;             /* os_now() when the first event was read; 0: there is none */
 };
+
+/** Read events, and add them.  @return 0, or -1.  Errors: those of read(2), file_events_add(). */
+int file_events_read(struct file_events *events, struct os *os);
 
 /** Add what was read from fanotify.  @return 0, or -1.  Errors: ENOMEM; EPROTO: not an event. */
 int file_events_add(struct file_events *events, const void *buf, size_t len);

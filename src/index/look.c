@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { ANSWERS = 512, TICK = 64 };
+enum { ANSWERS = 512, TURNS = 64 /* names between readings of events */ };
 
 /* Finding. */
 
@@ -257,8 +257,8 @@ int look_all(const struct look *look, struct refresh *r)
 		for (size_t i = 0; i < names.n && rc == 0; ++i) {
 			if (!is_known(&names, r, &names.items[i]))
 				rc = look_name(&names, r, &names.items[i]);
-			if (rc == 0 && r->tick && i % TICK == 0)
-				rc = r->tick(r->arg);
+			if (rc == 0 && r->events && i % TURNS == 0)
+				rc = file_events_read(r->events, r->os);
 		}
 		if (rc == 0)
 			rc = index_relieve(r->index);

@@ -14,6 +14,7 @@
 #ifndef GM_INDEX_REFRESH_H
 #define GM_INDEX_REFRESH_H
 
+#include "index/events.h"
 #include "index/gather.h"
 #include "index/objects.h"
 
@@ -52,9 +53,7 @@ struct refresh {
 	bool incomplete;          /* something could not be read */
 	bool unsettled;           /* the directory that is read changed meanwhile */
 	struct refresh_counts counts;
-	/* Called now and then, or NULL.  @return 0, or -1: end. */
-	int (*tick)(void *arg);
-	void *arg;
+	struct file_events *events;  /* read now and then, so that few are lost; or NULL */
 };
 
 /** Begin.

@@ -113,8 +113,8 @@ int refresh_read_cluster(struct refresh *r, const uint32_t *dirs, size_t n)
 		m.gathers[i] = NULL;
 		if (rc == 0)
 			rc = refresh_todo(r);
-		if (rc == 0 && r->tick)
-			rc = r->tick(r->arg);
+		if (rc == 0 && r->events)
+			rc = file_events_read(r->events, r->os);
 	}
 	int error = errno;
 	for (size_t i = 0; i < n; ++i)

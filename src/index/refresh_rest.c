@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { TICK = 16 };
+enum { TURNS = 16 };   /* between readings of events */
 
 /** Compare a directory that was found in another place; its subdirectories follow. */
 static int compare(struct refresh *r, uint32_t at)
@@ -39,8 +39,8 @@ int refresh_todo(struct refresh *r)
 		int rc = 0;
 		if (refresh_take(r, &at, &gather) != 0)
 			return -1;
-		if (r->tick && ++turn % TICK == 0)
-			rc = r->tick(r->arg);
+		if (r->events && ++turn % TURNS == 0)
+			rc = file_events_read(r->events, r->os);
 		if (rc == 0 && r->tree->dirs[at].state == TREE_UNSEEN)
 			rc = compare(r, at);
 		if (rc == 0 && r->tree->dirs[at].state == TREE_CHANGED)

@@ -143,8 +143,7 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 	}
 	if (opts->max_age >= 0)
 		r->oldest = now - opts->max_age;
-	r->tick = opts->tick;
-	r->arg = opts->arg;
+	r->events = opts->events;
 	if (rc == 0)
 		rc = look_find(&look, os, opts->rootfd, index_info(index), now, opts->look_age,
 		               refresh_threads(r));

@@ -24,9 +24,7 @@ struct index_update_opts {
 	int64_t max_age;          /* seconds: directories that were last read earlier are read
 	                             again; -1: any age */
 	int64_t look_age;         /* as of look_find() */
-	/* As in struct refresh. */
-	int (*tick)(void *arg);
-	void *arg;
+	struct file_events *events;   /* as in struct refresh */
 };
 
 /** Bring an index up to date, commit, and fold what is worth it.

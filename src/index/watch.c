@@ -2,11 +2,9 @@
 #include "index/watch.h"
 
 #include "base/array.h"
-#include "index/events.h"
 #include "index/update.h"
 #include "os/change.h"
 #include "os/process.h"
-#include "os/service.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,8 +17,6 @@
 enum {
 	FOLD = 50000,             /* changes between folds */
 	EVENTS_MOST = 64 << 20,   /* bytes */
-	EVENTS_READ = 256 << 10,
-	READS = 256,              /* at a time */
 	OPENS = 10,               /* tries to open a handle, a millisecond apart */
 	TRIES = 8,                /* to read a directory, without events */
 };
@@ -29,11 +25,8 @@ struct index_watch {
 	struct os *os;
 	struct index *index;
 	struct tree tree;
-	int group;
 	struct file_events events;
-	char *buf;                /* EVENTS_READ bytes */
 	enum index_watch_why why; /* not WATCH_EVENTS: an update is due */
-	double first;             /* os_now() when the first event arrived; 0: there is none */
 	double updated;           /* when the last update ended */
 	double fresh;             /* when freshness was noted */
 	uint64_t changes;         /* since the last fold */
@@ -52,10 +45,10 @@ struct index_watch *index_watch_new(struct os *os, struct index *index, int root
 	w->index = index;
 	w->why = WATCH_START;
 	w->events = (struct file_events){.self = os_getpid(), .most = EVENTS_MOST};
-	w->buf = malloc(EVENTS_READ);
+	w->events.buf = malloc(EVENTS_READ);
 	/* First the mark: what changes after it, causes an event. */
-	w->group = os_watch_files(os, rootfd);
-	if (!w->buf || w->group < 0 || tree_load(&w->tree, index) != 0) {
+	w->events.group = os_watch_files(os, rootfd);
+	if (!w->events.buf || w->events.group < 0 || tree_load(&w->tree, index) != 0) {
 		index_watch_free(w);
 		return NULL;
 	}
@@ -67,10 +60,10 @@ void index_watch_free(struct index_watch *w)
 	if (!w)
 		return;
 	int error = errno;
-	os_close(w->os, w->group);
+	os_close(w->os, w->events.group);
 	tree_destroy(&w->tree);
 	file_events_destroy(&w->events);
-	free(w->buf);
+	free(w->events.buf);
 	free(w->later);
 	free(w);
 	errno = error;
@@ -78,26 +71,15 @@ void index_watch_free(struct index_watch *w)
 
 int index_watch_fd(const struct index_watch *w)
 {
-	return w->why == WATCH_EVENTS && w->first > 0 ? -1 : w->group;
+	return w->why == WATCH_EVENTS && w->events.first > 0 ? -1 : w->events.group;
 }
 
 int index_watch_drain(struct index_watch *w)
 {
-	ssize_t n = 0;
-	for (int i = 0; i < READS && (n = os_read(w->os, w->group, w->buf, EVENTS_READ)) > 0; ++i) {
-		if (file_events_add(&w->events, w->buf, (size_t)n) != 0)
-			return -1;
-		if (w->first <= 0 && (w->events.others > 0 || w->events.lost))
-			w->first = os_now();
-		if (w->events.lost && w->why == WATCH_EVENTS)
-			w->why = WATCH_LOST;
-	}
-	return n < 0 && errno != EAGAIN ? -1 : 0;
-}
-
-static int drain_tick(void *arg)
-{
-	return index_watch_drain(arg);
+	int rc = file_events_read(&w->events, w->os);
+	if (w->events.lost && w->why == WATCH_EVENTS)
+		w->why = WATCH_LOST;
+	return rc;
 }
 
 double index_watch_due(const struct index_watch *w)
@@ -106,7 +88,7 @@ double index_watch_due(const struct index_watch *w)
 		return 0;
 	if (w->why == WATCH_LOST)
 		return w->updated + LOST_APART;
-	return w->first > 0 ? w->first + GATHER : w->fresh + FRESH;
+	return w->events.first > 0 ? w->events.first + GATHER : w->fresh + FRESH;
 }
 
 /** Open a handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
@@ -183,7 +165,6 @@ static int apply_events(struct index_watch *w, struct refresh *r, int rootfd)
 		rc = apply_handle(w, r, rootfd, i);
 	w->changes += w->events.nplaces;
 	file_events_clear(&w->events);
-	w->first = 0;
 	/* Directories that are open may have been removed, and their numbers used again. */
 	chain_close(&r->chain);
 	return rc == 0 ? refresh_todo(r) : -1;
@@ -202,8 +183,8 @@ static int keep_later(struct index_watch *w, const struct refresh *r)
 		w->later[w->nlater++] = (struct later){at, w->tree.dirs[at].dir};
 	}
 	w->tries = w->nlater ? w->tries + 1 : 0;
-	if (w->nlater && w->tries <= TRIES && w->first <= 0)
-		w->first = os_now();
+	if (w->nlater && w->tries <= TRIES && w->events.first <= 0)
+		w->events.first = os_now();
 	return 0;
 }
 
@@ -264,13 +245,12 @@ int index_watch_apply(struct index_watch *w, int rootfd, const struct map64 *cov
 		return apply(w, rootfd, covered, counts);
 	/* What follows causes events again. */
 	file_events_clear(&w->events);
-	w->first = 0;
 	w->nlater = 0;
-	w->why = WATCH_EVENTS;
 	const struct index_update_opts opts = {
-		.rootfd = rootfd, .covered = covered, .max_age = -1, .tick = drain_tick, .arg = w,
+		.rootfd = rootfd, .covered = covered, .max_age = -1, .events = &w->events,
 	};
 	int rc = index_update(w->os, w->index, &w->tree, &opts, counts);
+	w->why = w->events.lost ? WATCH_LOST : WATCH_EVENTS;
 	w->updated = w->fresh = os_now();
 	return rc;
 }
