@@ -29,21 +29,6 @@ int put_check(const struct put_options *options)
 
 /* Reading. */
 
-bool put_blocks(void *arg, const char *path)
-{
-	struct run *run = arg;
-	const char *prefix = run->prefix && strcmp(run->prefix, "/") != 0 ? run->prefix : "";
-	size_t n = strlen(prefix);
-	bool below = strncmp(path, prefix, n) == 0 && (path[n] == '/' || !path[n]);
-	/* If the root itself can block, mounts_block() is true for every path.  As the root is
-	   accessed anyway, mounts_type_blocks() then decides, which ignores the root. */
-	bool known = run->d && run->procfd == AT_FDCWD && below && run->d->root != MT_NONE
-	             && !mounts_block(run->d->mounts, run->d->root);
-	uint32_t node = known ? mounts_holding(run_paths(run), path[n] ? path + n : "/") : MT_NONE;
-	return node != MT_NONE ? mounts_block(run->d->mounts, node)
-	                       : mounts_type_blocks(run->table, path);
-}
-
 /** For each reason why a file cannot be read or written: the message about reading, the message
     about writing, and the option that helps, which is not printed for put_report().  add_reason()
     expands the messages. */

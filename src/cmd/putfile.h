@@ -53,11 +53,6 @@ struct put_options {
 /** Check combinations of the options.  @return 0, or PX_NOT_CHECKED after a message. */
 int put_check(const struct put_options *options);
 
-/** Whether access to a path can block.  The path has no symlinks, and is relative to this process's
-    root.
-    @run  A struct run of live mounts, after run_know(). */
-bool put_blocks(void *run, const char *path);
-
 /** A file that is checked and corrected. */
 struct put {
 	const struct put_options *options;

@@ -36,8 +36,7 @@ struct host_input {
 	const char *root;                 /* ROOT as a normalized path */
 	struct host_system *system;       /* the system below ROOT; NULL: unknown; host_close()
 	                                     frees it */
-	struct mounts_paths *paths;       /* of this process; host_read_utab() needs none if
-	                                     /run/mount may be touched */
+	struct mounts_paths *paths;       /* of this process */
 };
 
 /** The type of the object at a path. */

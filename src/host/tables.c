@@ -147,8 +147,7 @@ int host_read_utab(struct host *host, struct host_utab *utab)
 	char *text;
 	size_t len;
 	*utab = (struct host_utab){0};
-	if (!host->in.live
-	    || (host->in.paths && mounts_path_block(host->in.paths, "/run/mount")))
+	if (!host->in.live || mounts_file_block(host->in.paths, "/run/mount"))
 		return 0;
 	if (os_read_file(host->in.os, AT_FDCWD, "/run/mount/utab", TEXT_MAX, &text, &len) != 0)
 		return errno == ENOMEM ? -1 : 0;

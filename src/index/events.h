@@ -46,7 +46,7 @@ struct file_events {
 	struct map64 by_handle, by_place;   /* by hash: the first of a chain */
 	uint64_t others;          /* events of other processes */
 	bool lost;                /* events were lost */
-	double first;             /* os_now() when the first event was read; 0: there is none */
+	double first;             /* os_now() when the first event was read; 0: no event */
 };
 
 /** Read events, and add them.  @return 0, or -1.  Errors: those of read(2), file_events_add(). */

@@ -168,6 +168,30 @@ bool mounts_path_block(struct mounts_paths *paths, const char *path)
 	return blocks;
 }
 
+/** Whether the root of the mounts can block; true if the root is unknown. */
+static bool root_blocks(const struct mounts_paths *paths)
+{
+	struct mounts *m = paths->mounts;
+	return m->root == MT_NONE || mounts_block(m, m->root);
+}
+
+bool mounts_name_block(void *arg, const char *path)
+{
+	const struct mounts_paths *paths = arg;
+	struct mounts *m = paths->mounts;
+	size_t n = strcmp(m->prefix, "/") == 0 ? 0 : strlen(m->prefix);
+	bool below = strncmp(path, m->prefix, n) == 0 && (path[n] == '/' || !path[n]);
+	uint32_t node = MT_NONE;
+	if (below && !root_blocks(paths))
+		node = mounts_holding(paths, path[n] ? path + n : "/");
+	return node != MT_NONE ? mounts_block(m, node) : mounts_type_blocks(m->table, path);
+}
+
+bool mounts_file_block(struct mounts_paths *paths, const char *path)
+{
+	return root_blocks(paths) ? mounts_name_block(paths, path) : mounts_path_block(paths, path);
+}
+
 bool mounts_point_block(struct mounts_paths *paths, const char *path)
 {
 	return pathmap_get(&paths->points, path) != PATHMAP_NONE && mounts_path_block(paths, path);

@@ -70,6 +70,15 @@ int mounts_look(struct mounts_paths *paths, const char *path, unsigned mask, str
     and the like if the path does not exist, else EAGAIN. */
 bool mounts_path_block(struct mounts_paths *paths, const char *path);
 
+/** Whether access to a path without symlinks, relative to this process's root, can block: for
+    struct replace_name.  If the root itself can block, every path can; but "/" is accessed anyway,
+    so that only the types of the mounts on the path count.  Reads nothing.
+    @paths  A struct mounts_paths with mounts. */
+bool mounts_name_block(void *paths, const char *path);
+
+/** As mounts_path_block(); but as mounts_name_block() if the root itself can block. */
+bool mounts_file_block(struct mounts_paths *paths, const char *path);
+
 /** Whether a path whose directory may be touched is the mount point of a mount that can block. */
 bool mounts_point_block(struct mounts_paths *paths, const char *path);
 

@@ -79,7 +79,6 @@ static enum step next_step(struct path_walk *walk)
 		if (n == 1 && *name == '.')
 			continue;
 		if (n == 2 && memcmp(name, "..", 2) == 0) {
-			walk->up = true;
 			if (text_up(walk) || walk->path_unknown)
 				return STEP_UP;
 			continue;

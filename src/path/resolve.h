@@ -34,7 +34,6 @@ struct path_walk {
 	size_t at;
 	size_t name;           /* offset in text of the current component */
 	bool last;             /* nothing follows the component, not even a slash */
-	bool up;               /* a ".." was resolved */
 	bool path_unknown;     /* text is empty, and ".." is always entered */
 	unsigned links;        /* number of symlinks followed */
 };

@@ -53,7 +53,7 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 	struct run *run = &machine->run;
 	struct replace_name named = {
 		.path = name, .may_create = true, .may_pipe = true,
-		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+		.blocks = run->live ? mounts_name_block : NULL, .blocks_arg = run_paths(run),
 	};
 	struct replace file;
 	int rc = -1;

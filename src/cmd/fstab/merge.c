@@ -37,7 +37,7 @@ static int open_file(struct run *run, const struct merge_opts *opts, const struc
 	struct replace_name request = {
 		.path = opts->file ? opts->file : "/etc/fstab",
 		.root = opts->file ? NULL : in->root, .may_create = true,
-		.blocks = run->live ? put_blocks : NULL, .blocks_arg = run,
+		.blocks = run->live ? mounts_name_block : NULL, .blocks_arg = run_paths(run),
 		.named = opts->file != NULL,
 	};
 	if (!opts->file && strcmp(in->root, "/") != 0

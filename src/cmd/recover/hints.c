@@ -30,7 +30,7 @@ static char *read_below(struct recovery *r, const char *root, const char *path, 
 	struct replace file;
 	const struct replace_name name = {
 		.path = path, .root = r->run.prefix ? r->run.prefix : root,
-		.blocks = r->run.live ? put_blocks : NULL, .blocks_arg = &r->run,
+		.blocks = r->run.live ? mounts_name_block : NULL, .blocks_arg = run_paths(&r->run),
 	};
 	char *text = NULL;
 	if (replace_open(r->os, &name, &file) == 0) {
@@ -47,14 +47,15 @@ static char *read_below(struct recovery *r, const char *root, const char *path, 
 static void read_all(struct recovery *r)
 {
 	struct hints *hints = &r->hints;
-	struct host host = {.in = {.os = r->os, .live = true}};
+	/* utab belongs to the running system. */
+	struct host host = {.in = {
+		.os = r->os, .live = r->run.live && !r->opts->root, .paths = run_paths(&r->run),
+	}};
 	/* With a recorded table, an fstab is read only below the root of --root. */
 	const char *root = r->opts->root ? r->opts->root : r->opts->tab_file ? NULL : "/";
 	size_t len;
 	hints->is_read = true;
-	/* utab has options of the mounts of the running system only. */
-	if (r->run.live && !r->opts->root && !put_blocks(&r->run, "/run/mount"))
-		hints->failed |= host_read_utab(&host, &hints->utab) != 0;
+	hints->failed |= host_read_utab(&host, &hints->utab) != 0;
 	if (!root)
 		return;
 	hints->fstab_text = read_below(r, root, "/etc/fstab", &len);

@@ -377,8 +377,8 @@ static int check_file(struct recovery *r)
 	/* Read the live mounts before FILE is accessed: they show whether the access can block. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
 	if (r->run.live) {
-		request.blocks = put_blocks;
-		request.blocks_arg = &r->run;
+		request.blocks = mounts_name_block;
+		request.blocks_arg = run_paths(&r->run);
 		if (opts->root && r->run.prefix)
 			request.root = r->run.prefix;   /* ROOT as the mount table names it */
 	}
