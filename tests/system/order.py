@@ -42,7 +42,7 @@ def systemd_line(place, places):
     """A line of a place, that names others; of a place without a line systemd would drop the job."""
     options = []
     if chance.random() < 0.2:
-        options.append(chance.choice(["nofail", "_netdev", "noauto", "x-systemd.automount", "noauto,x-systemd.automount"]))
+        options.append(chance.choice(["nofail", "_netdev", "noauto", "x-systemd.automount", "noauto,x-systemd.automount", "comment=systemd.automount"]))
     if chance.random() < 0.25:
         other = chance.choice(places)
         options.append(chance.choice([f"x-systemd.requires={other}", f"x-systemd.after={other[1:].replace('/', '-')}.mount",
@@ -132,21 +132,22 @@ def judge_network(top, units):
     print(f"  systemd: {len(NETWORK)} lines that need the network")
 
 
-AUTOMOUNTS = ["/dev/vdc1 /p/x ext4 x-systemd.automount", "//s/x /p/x cifs noauto,x-systemd.automount", "/dev/vdc1 /p/x ext4 nofail,x-systemd.automount"]
+AUTOMOUNTS = ["/dev/vdc1 /p/x ext4 x-systemd.automount", "/dev/vdc1 /p/x ext4 comment=systemd.automount", "//s/x /p/x cifs noauto,x-systemd.automount", "/dev/vdc1 /p/x ext4 nofail,x-systemd.automount"]
 
 
 def judge_automounts(top, units):
     """An automount below what needs the network: _netdev does not help, a plain mount does."""
     for number, (above, line) in enumerate((above, line) for above in (NFS, DISK, AUTO) for line in AUTOMOUNTS):
         name = f"{top}/automount{number}"
-        plain = line.replace("noauto,", "").replace("x-systemd.automount", "_netdev")
+        option = "comment=systemd.automount" if "comment" in line else "x-systemd.automount"
+        plain = line.replace("noauto,", "").replace(option, "_netdev")
         for kind, text, wrong in (("", line, True), ("netdev", line + ",_netdev", True), ("plain", plain, False)):
             gm.touch(name + kind, above + text + " 0 0\n")
             found = cycle(name + kind, units, f"{name}made{kind}")[0]
             told = gm.getmnt("audit", "--static", f"--fstab={name}{kind}", "--only=FSTAB-ORDER", "--json", program=os.environ["GETMNT"])
             hints = [row["hint"] for row in told.json()["findings"]]
             gm.expect(bool(found) == wrong, f"{above}{text}: systemd says {found}")
-            gm.expect(len(hints) == wrong and all(hint.startswith("remove x-systemd.automount") for hint in hints), f"{above}{text}: {hints}")
+            gm.expect(len(hints) == wrong and all(hint.startswith("remove " + option) for hint in hints), f"{above}{text}: {hints}")
     print(f"  systemd: {number + 1} automounts below what needs the network")
 
 

@@ -352,6 +352,96 @@ UNIT_TEST(healthy)
 	        "");
 }
 
+/** Replace all occurrences of a word. */
+static void replace(struct strbuf *out, const char *at, const char *from, const char *to)
+{
+	strbuf_reset(out);
+	for (const char *found; (found = strstr(at, from)) != NULL; at = found + strlen(from)) {
+		strbuf_add(out, at, (size_t)(found - at));
+		strbuf_puts(out, to);
+	}
+	strbuf_puts(out, at);
+}
+
+/** Copy an fstab, with an option more in each line that has options. */
+static void with_option(struct strbuf *out, const char *at, const char *option)
+{
+	static const char blanks[] = " \t";
+	strbuf_reset(out);
+	for (size_t n; *at; at += n + (at[n] == '\n')) {
+		n = strcspn(at, "\n");
+		size_t end = strspn(at, blanks);
+		bool whole = at[end] != '#';
+		for (int field = 0; field < 4; ++field) {
+			end += strspn(at + end, blanks);
+			whole &= end < n;
+			end += strcspn(at + end, " \t\n");
+		}
+		end = whole ? end : n;
+		strbuf_add(out, at, end);
+		strbuf_printf(out, "%s%s%.*s\n", whole ? "," : "", whole ? option : "",
+		              (int)(n - end), at + end);
+	}
+}
+
+/** All texts of the findings of an fstab on a host with systemd. */
+static void full_findings(struct strbuf *out, const char *fstab)
+{
+	static char place[] = "/run/systemd/system";
+	struct fstab_facts own = facts;
+	struct audit_report report;
+	own.arg = place;
+	judged(fstab, &own, &report);
+	strbuf_reset(out);
+	strbuf_puts(out, text);
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		/* What a misspelled x-systemd.automount resembles has one name. */
+		if (f->code != FSTAB_OPT_TYPO)
+			strbuf_printf(out, "%s, %s, %s\n", f->expected ? f->expected : "",
+			              f->actual ? f->actual : "", f->hint ? f->hint : "");
+	}
+	audit_report_destroy(&report);
+}
+
+/** systemd reads both as an automount (comment= is the name before systemd 220): all rules must
+    find the same, and name the option as it is written. */
+static void check_spellings(const char *fstab)
+{
+	static const char now[] = "x-systemd.automount", former[] = "comment=systemd.automount";
+	STRBUF(one);
+	STRBUF(other);
+	STRBUF(expected);
+	STRBUF(got);
+	with_option(&one, fstab, now);
+	replace(&other, strstr(fstab, now) ? fstab : strbuf_str(&one), now, former);
+	full_findings(&got, strstr(fstab, now) ? fstab : strbuf_str(&one));
+	replace(&expected, strbuf_str(&got), now, former);
+	full_findings(&got, strbuf_str(&other));
+	unit_expect(strbuf_str(&got), strbuf_str(&expected));
+}
+
+static void check_row_spellings(const char *row, const char *outcome)
+{
+	(void)outcome;
+	check_spellings(unit_lines(row));
+}
+
+UNIT_TEST(both_spellings_of_an_automount)
+{
+	for (struct unit_case c; unit_case("tests/fixtures/fstab/rules", &c);) {
+		for (size_t i = 0; i < c.count; ++i) {
+			unit_note("%s", c.name);
+			if (*c.parts[i].text)
+				check_spellings(c.parts[i].text);
+		}
+	}
+	unit_each_row("tests/fixtures/fstab/network", check_row_spellings);
+	check_spellings("s:/x /nfs nfs defaults\n" X " /nfs/x xfs x-systemd.automount\n");
+	/* Unstable names, also of the line that cloud-init writes. */
+	check_spellings("/dev/sdb1 /x xfs noauto 0 0\n/dev/vdb /y auto comment=cloudconfig 0 0\n");
+}
+
 /** The codes of a set, each followed by a blank. */
 static const char *codes_of(audit_set set)
 {

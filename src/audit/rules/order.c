@@ -156,9 +156,12 @@ static void report_network(struct audit *audit, const struct fstab_entry *entry,
 	/* systemd starts an automount unit before local-fs.target, and the mounts above its
 	   mount point before that. */
 	if (flags & ORDER_IS_AUTOMOUNT && finding->kind == ORDER_PARENT) {
+		const struct opt *option = entry->opts;
+		while (option->meaning != FO_AUTOMOUNTED)
+			++option;
 		audit_add_line(audit, entry, FSTAB_ORDER, AUDIT_WARNING, "no automount", NULL,
-			       audit_format(audit->report, "remove x-systemd.automount%s, or use a "
-			                    "mount point outside of %s",
+			       audit_format(audit->report, "remove %.*s%s, or use a mount point "
+			                    "outside of %s", (int)option->n, option->text,
 			                    flags & ORDER_IS_NETWORK ? "" : " and add _netdev",
 			                    other->path),
 			       "its automount unit needs line %u, of %s, which needs the network; "

@@ -104,8 +104,7 @@ static void check_stable(struct audit *audit, const struct fstab_entry *entry)
 	if (entry->noauto || !is_numbered(entry->source, &boot))
 		return;
 	/* cloud-init rewrites the line of a cloud disk on each instance. */
-	const char *by = fstab_entry_value(entry, "comment");
-	bool cloud = by && strcmp(by, "cloudconfig") == 0;
+	bool cloud = fstab_entry_has(entry, "comment=cloudconfig");
 	audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE,
 		       cloud ? AUDIT_INFO : boot ? AUDIT_WARNING | AUDIT_BOOT : AUDIT_WARNING,
 		       "UUID=, LABEL=, PARTUUID= or a name in /dev/disk or /dev/mapper",
