@@ -26,8 +26,8 @@ struct audit {
 	struct arena work;       /* memory of the maps and the order */
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
-	struct pathmap by_target;   /* mount point -> its entries without noauto; the first entry
-	                               is added last, and so found first */
+	struct pathmap by_target;   /* mount point -> its entries that are not idle; the first
+	                               entry is added last, and so found first */
 	struct order order;      /* graph of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;
@@ -84,11 +84,11 @@ const char *audit_command(struct audit_report *report, const char *instead, cons
 /** Sort the findings.  @return 0, or -1 if memory ran out (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
-/** Find the first entry without noauto that has a path as its mount point; or NULL. */
+/** Find the first entry that is not idle and has a path as its mount point; or NULL. */
 const struct fstab_entry *audit_at(const struct audit *audit, const char *path);
 
-/** Find the entry that mounts a path, or the nearest directory above the path, except "/".  Entries
-    with noauto, and `self`, do not count; of several entries, the first is returned.  NULL: there
+/** Find the entry that mounts a path, or the nearest directory above the path, except "/".  Idle
+    entries, and `self`, do not count; of several entries, the first is returned.  NULL: there
     is no such entry. */
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);

@@ -56,7 +56,7 @@ static void add(struct audit_report *report, enum audit_code code, unsigned seve
 /** Whether a line is mounted at boot, or on first access. */
 static bool boots(const struct fstab_entry *entry)
 {
-	return !entry->noauto || entry->automount;
+	return !entry->idle;
 }
 
 /** Whether the source of a line is a device, a server or a directory. */

@@ -168,9 +168,9 @@ static void index_entries(struct audit *audit)
 {
 	for (uint32_t i = (uint32_t)audit->count; i-- > 0 && !audit->report->arena.failed;) {
 		struct fstab_entry *entry = &audit->entries[i];
-		if (entry->path && !entry->noauto)
+		if (entry->path && !entry->idle)
 			pathmap_add(&audit->by_target, entry->path, i);
-		if (!entry->noauto && !entry->bind)
+		if (!entry->idle && !entry->bind)
 			audit_index_source(audit, i);
 	}
 }

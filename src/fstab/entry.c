@@ -31,6 +31,7 @@ static void add_meaning(struct fstab_entry *entry, enum opt_meaning meaning)
 	entry->remount |= meaning == FO_REMOUNT;
 	entry->mkdir |= meaning == FO_MKDIR;
 	entry->automount |= meaning == FO_AUTOMOUNTED && !entry->swap;
+	entry->unit_starts |= meaning == FO_UNIT_STARTS && !entry->swap;
 }
 
 void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
@@ -52,10 +53,11 @@ void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena)
 	e.root = e.path && !e.path[1];
 	e.network = e.netdev || is_network_type(e.fstype);
 	e.optional = e.noauto || e.nofail;
-	e.idle = e.absent || ((e.noauto || strcmp(e.fstype, "ignore") == 0) && !e.automount);
+	e.idle = e.absent || ((e.noauto || strcmp(e.fstype, "ignore") == 0)
+	                      && !(e.automount || e.unit_starts));
 	/* The boot fails if a mount of local-fs.target fails, but not if one of remote-fs.target
 	   or swap.target fails. */
-	e.needed = !e.swap && !e.optional && !e.automount && !e.network;
+	e.needed = !e.swap && !e.optional && !e.automount && !e.unit_starts && !e.network;
 	*entry = e;
 }
 

@@ -40,12 +40,15 @@ struct fstab_entry {
 	bool noauto;             /* mount -a skips the line, even if "auto" follows */
 	bool nofail;
 	bool automount;          /* systemd mounts it on first access; false for swap */
+	bool unit_starts;        /* systemd mounts it with a unit that the line names, even if it is
+	                            noauto, and not for local-fs.target: x-systemd.wanted-by=,
+	                            x-systemd.required-by= */
 	bool netdev;             /* _netdev */
 	bool network;            /* systemd mounts it after the network is up, because of _netdev
 	                            or the type */
 	bool mkdir;
-	bool idle;               /* nothing mounts it at boot: noauto without automount, or the type
-	                            "ignore" */
+	bool idle;               /* nothing mounts it, at boot or on access: noauto without
+	                            automount and unit_starts, or the type "ignore" */
 	bool optional;           /* noauto or nofail */
 	bool needed;             /* boot fails without it */
 

@@ -58,7 +58,7 @@ struct order_need {
 
 /** Properties of a line that follow from its type and options, and from its needs. */
 enum order_flags {
-	ORDER_IS_IDLE     = 1 << 0,   /* nothing mounts it at boot: noauto without automount */
+	ORDER_IS_IDLE     = 1 << 0,   /* nothing mounts it: `idle` of struct fstab_entry */
 	ORDER_IS_NOFAIL   = 1 << 1,
 	ORDER_IS_AUTOMOUNT = 1 << 2,  /* mounted on first access */
 	ORDER_IS_NETWORK  = 1 << 3,   /* fstab_entry.network */

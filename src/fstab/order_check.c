@@ -187,7 +187,8 @@ static uint32_t position_of(const struct checker *c, uint32_t line)
 bool order_matters(const struct order *order, uint32_t line, const struct order_need *need)
 {
 	unsigned out = ORDER_IS_IDLE | ORDER_IS_AUTOMOUNT | ORDER_IS_SWAP;
-	return need->kind <= ORDER_BRANCH && !has(order, line, out) && !has(order, need->line, out);
+	return need->kind <= ORDER_BRANCH && !has(order, line, out) && !has(order, need->line, out)
+	       && !order->lines[line]->noauto && !order->lines[need->line]->noauto;
 }
 
 static void add(struct checker *c, enum order_fault fault, uint32_t line,

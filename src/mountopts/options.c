@@ -21,6 +21,8 @@ static enum opt_meaning meaning_of(const struct opt *option)
 		{"X-mount.mkdir", FO_MKDIR},
 		{"x-mount.mkdir", FO_MKDIR},
 		{"x-systemd.automount", FO_AUTOMOUNTED},
+		{"x-systemd.wanted-by", FO_UNIT_STARTS},
+		{"x-systemd.required-by", FO_UNIT_STARTS},
 		{"x-systemd.requires", FO_REQUIRES},
 		{"x-systemd.after", FO_AFTER},
 		{"x-systemd.before", FO_BEFORE},

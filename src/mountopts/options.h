@@ -20,6 +20,7 @@ enum opt_meaning {
 	FO_REMOUNT,
 	FO_MKDIR,           /* X-mount.mkdir, x-mount.mkdir */
 	FO_AUTOMOUNTED,     /* x-systemd.automount, comment=systemd.automount */
+	FO_UNIT_STARTS,     /* x-systemd.wanted-by=, x-systemd.required-by= */
 	FO_REQUIRES,        /* x-systemd.requires= */
 	FO_AFTER,           /* x-systemd.after= */
 	FO_BEFORE,          /* x-systemd.before= */

@@ -29,7 +29,8 @@ static void properties(const char *line, const char *expected)
 	} rows[] = {
 		{e.swap, "swap"}, {e.root, "root"}, {e.bind, "bind"}, {e.remount, "remount"},
 		{e.noauto, "noauto"}, {e.nofail, "nofail"}, {e.automount, "automount"},
-		{e.netdev, "netdev"}, {e.network, "network"}, {e.mkdir, "mkdir"}, {e.idle, "idle"},
+		{e.unit_starts, "unit"}, {e.netdev, "netdev"}, {e.network, "network"},
+		{e.mkdir, "mkdir"}, {e.idle, "idle"},
 		{e.optional, "optional"}, {e.needed, "needed"},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
@@ -53,6 +54,12 @@ UNIT_TEST(what_follows_from_a_line)
 	properties("/dev/x /d ext4 x-systemd.automount", "automount");
 	properties("/dev/x /d ext4 comment=systemd.automount", "automount");
 	properties("/dev/x /d ext4 comment=cloudconfig", "needed");
+	/* With a unit that the line names, even if it is noauto, and not with local-fs.target. */
+	properties("/dev/x /d ext4 noauto,x-systemd.wanted-by=a.service", "noauto unit optional");
+	properties("/dev/x /d ext4 x-systemd.required-by=a.service", "unit");
+	properties("/dev/x /d ext4 noauto,x-systemd.after=a.service", "noauto idle optional");
+	properties("/dev/x none swap noauto,x-systemd.wanted-by=a.service",
+	           "swap noauto idle optional");
 	properties("/dev/x /d ext4 _netdev,X-mount.mkdir=0700", "netdev network mkdir");
 	properties("s:/x /d nfs defaults", "network");
 	properties("s:/x /d fuse.sshfs defaults", "network");

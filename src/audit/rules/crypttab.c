@@ -349,7 +349,7 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
-	if (!name || !*name || strlen(name) > NEAR_BYTES || line->noauto || line->root
+	if (!name || !*name || strlen(name) > NEAR_BYTES || line->idle || line->root
 	    || map64_get(&tab->names, map64_text(name)) != MAP64_NONE
 	    || (cmdline && strstr(cmdline, name)))
 		return false;

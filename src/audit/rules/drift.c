@@ -301,7 +301,9 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
 	bool swap = line->swap, automount = line->automount;
-	if (line->idle || (!swap && *target != '/')
+	/* A unit that need not be running mounts it. */
+	bool waits = line->noauto && line->unit_starts;
+	if (line->idle || waits || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))
 		return;
 	const struct fstab_line *live = swap ? NULL : drift_live_at(drift, target);

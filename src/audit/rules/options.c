@@ -234,7 +234,9 @@ static void check_conflict(struct audit *audit, const struct fstab_entry *entry,
 	                           || strcmp(other, "relatime") == 0);
 	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, is_default ? AUDIT_INFO : AUDIT_WARNING,
 		       NULL, NULL, "remove one", "%s and %s conflict: %s takes effect", other,
-		       option, wins ? wins : "the last");
+		       option, wins ? wins
+		       : strstr(option, "auto") ? "for systemd the last, for mount -a noauto"
+		                                : "the last");
 }
 
 /** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime, the kernel uses

@@ -215,7 +215,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 		work = layer->of == 'w' ? layer->path : work;
 		for (size_t k = 0; k < i && good; ++k)
 			good = check_two(&layers, &layers.at[k], layer);
-		if (!is_lower(layer) && !entry->noauto)
+		if (!is_lower(layer) && !entry->idle)
 			check_shared(&layers, layer);
 	}
 	if (layers.lower == 1 && !has_upper && !has_work)

@@ -101,7 +101,7 @@ bool audit_is_unstable(const char *source)
 static void check_stable(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool boot;
-	if (entry->noauto || !is_numbered(entry->source, &boot))
+	if (entry->idle || !is_numbered(entry->source, &boot))
 		return;
 	/* cloud-init rewrites the line of a cloud disk on each instance. */
 	bool cloud = fstab_entry_has(entry, "comment=cloudconfig");
@@ -118,7 +118,7 @@ static void check_network(struct audit *audit, const struct fstab_entry *entry, 
 	remote |= audit_begins(entry->source, "/dev/nbd /dev/rbd /dev/drbd /dev/etherd/")
 	          || (audit_begins(entry->source, "/dev/disk/by-path/")
 	              && strstr(entry->source, "-iscsi-"));
-	if (remote && !entry->netdev && !entry->noauto
+	if (remote && !entry->netdev && !entry->idle
 	    && !(entry->type & FST_NET && entry->type & FST_DEVICE))
 		audit_add_line(audit, entry, FSTAB_NETDEV, AUDIT_WARNING | AUDIT_BOOT, "_netdev",
 			       NULL, "add _netdev", "its device needs the network, which is not up "
@@ -246,7 +246,7 @@ static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, 
 /** Report a device without a known signature. */
 static void check_blank(struct audit *audit, const struct fstab_entry *entry, const char *name)
 {
-	if (entry->noauto || (!entry->path && !entry->swap)
+	if (entry->idle || (!entry->path && !entry->swap)
 	    || !(entry->swap || entry->type & FST_DEVICE
 	         || word_in(entry->fstype, strlen(entry->fstype), " auto"))
 	    /* Devices that udev does not probe. */
@@ -261,7 +261,7 @@ static void check_blank(struct audit *audit, const struct fstab_entry *entry, co
 			return;
 	}
 	audit_add_line(audit, entry, FSTAB_TYPE_MISMATCH,
-		       (entry->nofail ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+		       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
 		       entry->swap ? "a swap space" : "a file system", NULL,
 		       entry->swap
 		       ? "check with blkid -p; create one with mkswap, or use another device"
@@ -319,7 +319,7 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
 		return false;
 	int found = 1;
-	if (!entry->noauto)
+	if (!entry->idle)
 		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING | AUDIT_BOOT,
 			       "UUID=", source, "use the UUID= of the file system",
 			       "the source lists several devices: systemd waits for one device "
@@ -378,7 +378,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 		add_no_source(audit, entry, source);
 	} else if (count > 1) {
 		audit_add_line(audit, entry, FSTAB_SRC_AMBIGUOUS,
-			       (entry->noauto ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+			       (entry->idle ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
 			       "one device", source, "use PARTUUID= or a path in /dev/disk/by-id, "
 			       "or change the tag of one device",
 			       "%d devices have this identifier: any of them may be "

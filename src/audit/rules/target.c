@@ -125,7 +125,7 @@ static void report_unit(struct audit *audit, const struct fstab_entry *entry, bo
 		: entry->swap ? "its unit is masked: systemd does not activate it"
 		              : "its unit is masked: systemd does not mount it";
 	audit_add_line(audit, entry, FSTAB_DUP_TARGET,
-		       (entry->noauto ? AUDIT_INFO : AUDIT_WARNING) | AUDIT_BOOT,
+		       (entry->idle ? AUDIT_INFO : AUDIT_WARNING) | AUDIT_BOOT,
 		       masked ? "not masked" : "only one of them", file,
 		       masked ? unmask
 		              : audit_format(audit->report, "remove the line or the unit; then %s",
@@ -213,11 +213,11 @@ void audit_target(struct audit *audit, const struct fstab_entry *entry)
 		check_swap_unit(audit, entry);
 	if (!entry->path || !entry->path[1])
 		return;
-	if (entry->skipped && !entry->noauto && (entry->bind || !(entry->type & FST_PSEUDO)))
+	if (entry->skipped && !entry->idle && (entry->bind || !(entry->type & FST_PSEUDO)))
 		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING,
 			       "another mount point", NULL, "use another mount point", "systemd "
-			       "mounts %s itself and skips this line; mount -a mounts it over "
-			       "that", real ? real : entry->path);
+			       "mounts %s itself and skips this line%s", real ? real : entry->path,
+			       entry->noauto ? "" : "; mount -a mounts it over that");
 	if (kind == FACT_UNKNOWN) {
 		audit_not_checked(audit->report, FSTAB_TGT_MISSING);
 		audit_not_checked(audit->report, FSTAB_TGT_SYMLINK);

@@ -125,8 +125,9 @@ static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *timeout = fstab_entry_value(entry, "x-systemd.device-timeout");
 	char *end;
-	if (timeout && *timeout && !entry->noauto && strtoul(timeout, &end, 10) == 0
-	    && end != timeout && (!*end || strcmp(end, "s") == 0))
+	if (timeout && *timeout && !entry->idle && !entry->automount
+	    && strtoul(timeout, &end, 10) == 0 && end != timeout
+	    && (!*end || strcmp(end, "s") == 0))
 		audit_add_line(audit, entry, FSTAB_NOFAIL, AUDIT_INFO, "a time", timeout,
 			       "use 10s, or add nofail",
 			       "x-systemd.device-timeout=0 means no timeout: boot waits for the "

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What the rules say of lines of an fstab, against the units that systemd's generator makes of them."""
+import os
+import subprocess
+import tempfile
+
+import gm
+
+GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
+if not os.path.exists(GENERATOR):
+    gm.skip("systemd-fstab-generator is missing")
+
+
+class Made:
+    """The units of an fstab: by name the source; which of them something starts; what the generator reports."""
+
+    def __init__(self, text):
+        self.top = tempfile.mkdtemp()
+        self.fstab = f"{self.top}/fstab"
+        gm.touch(self.fstab, text)
+        dirs = [gm.mkdir(f"{self.top}/{name}") for name in ("normal", "early", "late")]
+        run = subprocess.run([GENERATOR, *dirs], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                             env={"PATH": "/usr/sbin:/usr/bin", "SYSTEMD_FSTAB": self.fstab, "SYSTEMD_LOG_TARGET": "console"})
+        self.status, self.out = run.returncode, run.stdout.decode()
+        self.what, self.started = {}, {}
+        for where, _, names in os.walk(dirs[0]):
+            for name in names:
+                path = f"{where}/{name}"
+                if os.path.islink(path):
+                    self.started.setdefault(name, set()).add(os.path.basename(where))
+                elif name.endswith(".mount"):
+                    with open(path, encoding="ascii") as file:
+                        self.what[name] = [line[5:-1] for line in file if line.startswith("What=")][0]
+
+    def starts(self, name):
+        """Whether a mount is made at boot or on access."""
+        return f"{name}.mount" in self.started or f"{name}.automount" in self.started
+
+
+def findings(made, code):
+    told = gm.getmnt("audit", "--static", "--fstab=" + made.fstab, "--only=" + code, "--json", program=os.environ["GETMNT"])
+    return told.json()["findings"]
+
+
+AUTO, FORMER, UNIT = "x-systemd.automount", "comment=systemd.automount", "x-systemd.wanted-by=multi-user.target"
+OPTIONS = ["defaults", "nofail", "noauto", AUTO, FORMER, UNIT, "x-systemd.required-by=a.service", "noauto,nofail", f"noauto,{AUTO}",
+           f"noauto,{FORMER}", f"noauto,{UNIT}", "noauto,x-systemd.required-by=a.service", f"noauto,{UNIT},{AUTO}", "noauto,x-systemd.after=a.service"]
+
+
+def judge_started():
+    """A device name matters where something mounts the line; the boot needs it where local-fs.target requires the mount."""
+    for options in OPTIONS:
+        made = Made(f"/dev/sdb1 /x ext4 {options} 0 0\n")
+        found = findings(made, "FSTAB-SRC-UNSTABLE")
+        gm.expect(bool(found) == made.starts("x"), f"{options}: {found}, and systemd starts {made.started}")
+        found = findings(made, "FSTAB-NOFAIL")
+        needed = "local-fs.target.requires" in made.started.get("x.mount", ())
+        gm.expect(bool(found) == needed, f"{options}: {found}, and systemd starts {made.started}")
+    print(f"  systemd: {len(OPTIONS)} lines that something starts or not")
+
+
+judge_started()
+gm.done()
