@@ -28,6 +28,9 @@ struct audit {
 	size_t count;
 	struct pathmap by_target;   /* mount point -> its entries that are not idle; the first
 	                               entry is added last, and so found first */
+	/* Mount point with symlinks followed -> the first entry there, the only one that systemd
+	   reads; -> the first without noauto, which mount -a mounts. */
+	struct pathmap first_at, first_mounted_at;
 	struct order order;      /* graph of the entries */
 	const struct fstab_entry **order_lines;
 	struct order_finding *order_findings;

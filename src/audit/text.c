@@ -170,6 +170,10 @@ static void index_entries(struct audit *audit)
 		struct fstab_entry *entry = &audit->entries[i];
 		if (entry->path && !entry->idle)
 			pathmap_add(&audit->by_target, entry->path, i);
+		if (entry->path)
+			pathmap_add(&audit->first_at, fstab_entry_target(entry), i);
+		if (entry->path && !entry->noauto)
+			pathmap_add(&audit->first_mounted_at, fstab_entry_target(entry), i);
 		if (!entry->idle && !entry->bind)
 			audit_index_source(audit, i);
 	}
@@ -186,7 +190,8 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit audit = {
 		.in = &input, .report = report,
 		.entries = arena_new(arena, in->file->count, sizeof(*audit.entries)),
-		.by_target.newest.arena = &audit.work, .by_source.arena = &audit.work,
+		.by_target.newest.arena = &audit.work, .first_at.newest.arena = &audit.work,
+		.first_mounted_at.newest.arena = &audit.work, .by_source.arena = &audit.work,
 		.written.arena = &audit.work, .keys.arena = &audit.work,
 	};
 	read_lines(&audit);

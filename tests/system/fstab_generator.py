@@ -45,6 +45,7 @@ def findings(made, code):
 AUTO, FORMER, UNIT = "x-systemd.automount", "comment=systemd.automount", "x-systemd.wanted-by=multi-user.target"
 OPTIONS = ["defaults", "nofail", "noauto", AUTO, FORMER, UNIT, "x-systemd.required-by=a.service", "noauto,nofail", f"noauto,{AUTO}",
            f"noauto,{FORMER}", f"noauto,{UNIT}", "noauto,x-systemd.required-by=a.service", f"noauto,{UNIT},{AUTO}", "noauto,x-systemd.after=a.service"]
+PAIRED = ["nofail", "noauto", AUTO, f"noauto,{FORMER}", f"noauto,{UNIT}"]
 
 
 def judge_started():
@@ -59,5 +60,29 @@ def judge_started():
     print(f"  systemd: {len(OPTIONS)} lines that something starts or not")
 
 
+def judge_pairs():
+    """Two lines of one mount point: the generator fails at the second, and only the options of the first count."""
+    alone = {options: Made(f"UUID=1 /x ext4 {options} 0 0\n").starts("x") for options in PAIRED}
+    for one in PAIRED:
+        for two in PAIRED:
+            made = Made(f"UUID=1 /x ext4 {one} 0 0\nUUID=2 /x ext4 {two} 0 0\n")
+            found = findings(made, "FSTAB-DUP-TARGET")
+            gm.expect(made.status and "Duplicate entry" in made.out and made.what["x.mount"].endswith("/1"), f"{one}; {two}: {made.out}")
+            gm.expect(len(found) == 1 and found[0]["source"].endswith(":2"), f"{one}; {two}: {found}")
+            both = "noauto" not in one and "noauto" not in two
+            gm.expect(made.starts("x") == alone[one], f"{one}; {two}: {made.started}")
+            for row in found:
+                gm.expect(row["severity"] == ("warning" if both or alone[two] else "info"), f"{one}; {two}: {row}")
+                gm.expect(("is noauto" in row["message"]) == (alone[two] and not alone[one]), f"{one}; {two}: {row}")
+                gm.expect(("mounts only this line" in row["message"]) == ("noauto" in one and "noauto" not in two), f"{one}; {two}: {row}")
+                gm.expect("noauto" not in row["hint"], f"{one}; {two}: {row}")
+    for lines in ("UUID=1 /x ext4 noauto 0 0\nUUID=2 /y ext4 noauto 0 0\n", "UUID=1 none swap noauto 0 0\nUUID=2 none swap noauto 0 0\n",
+                  "UUID=1 /dev/shm ext4 noauto 0 0\nUUID=2 /dev/shm ext4 noauto 0 0\n"):
+        made = Made(lines)
+        gm.expect(made.status == 0 and not findings(made, "FSTAB-DUP-TARGET"), f"{lines}{made.out}")
+    print(f"  systemd: {len(PAIRED) ** 2} pairs of lines of one mount point")
+
+
 judge_started()
+judge_pairs()
 gm.done()

@@ -237,6 +237,65 @@ UNIT_TEST(what_systemd_skips)
 	}
 }
 
+/** Lines with one mount point, of which mount -a mounts at most one: systemd reads the first. */
+UNIT_TEST(one_mount_point_with_noauto)
+{
+#define DUP(level) "3 FSTAB-DUP-TARGET " level
+#define FIRST "systemd reads only the first"
+#define SAME " /x: line 2 has the same mount point: " FIRST
+#define NEVER ", which is noauto, and mounts nothing there by itself"
+#define AUTO "noauto,x-systemd.automount\n"
+	static const struct {
+		const char *lines;
+		const char *expected;   /* with systemd; NULL: nothing is found */
+	} rows[] = {
+		{X " /x xfs noauto\nUUID=there /x ext4 nofail\n",
+		 DUP("warning") SAME NEVER "; mount -a mounts only this line\n"},
+		{X " /x xfs noauto\nUUID=there /x ext4\n", DUP("warning!") SAME NEVER "; mount"},
+		{X " /x xfs noauto\nUUID=there /x ext4 noauto,comment=systemd.automount\n",
+		 DUP("warning") SAME NEVER "\n"},
+		{X " /x xfs " AUTO "UUID=there /x ext4 " AUTO, DUP("warning") SAME "\n"},
+		{X " /x xfs " AUTO "UUID=there /x ext4 nofail\n",
+		 DUP("warning") SAME "; mount -a mounts only this line\n"},
+		{X " /x xfs nofail\nUUID=there /x ext4 " AUTO, DUP("warning") SAME "\n"},
+		{X " /x xfs nofail\nUUID=there /x ext4 noauto\n",
+		 DUP("info") SAME ", and reports an error for this line\n"},
+		{X " /x xfs noauto\nUUID=there /x ext4 noauto\n", DUP("info") SAME},
+		{X " /pkg/a xfs noauto\nUUID=there /p/pkg/a ext4 nofail\n",
+		 DUP("warning") " /p/pkg/a: line 2, of /pkg/a, resolves to this mount point: " FIRST
+		 NEVER},
+		{X " /p/pkg/a xfs noauto\nUUID=there /pkg/a ext4 nofail\n",
+		 DUP("warning") " /pkg/a: it resolves to /p/pkg/a, the mount point of line 2: "
+		 FIRST NEVER},
+		{X " /x xfs noauto\nUUID=there /y ext4 nofail\n", NULL},
+		{X " /dev/shm xfs noauto\nUUID=there /dev/shm ext4 noauto\n", NULL},
+		{X " none swap noauto\nUUID=there none swap noauto\n", NULL},
+		{X " /x xfs noauto\n/x /x none bind,ro\n", NULL},
+	};
+	static char place[] = "/run/systemd/system";
+	struct fstab_facts own = facts;
+	char whole[256];
+	own.arg = place;
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		snprintf(whole, sizeof(whole), ROOT "%s", rows[i].lines);
+		judged(whole, &own, NULL);
+		bool good = rows[i].expected ? has(text, FSTAB_DUP_TARGET, rows[i].expected)
+		                             : !has(text, FSTAB_DUP_TARGET, NULL);
+		if (!good)
+			printf("%s%s", whole, text);
+		CU_ASSERT_TRUE(good);
+		/* mount -a mounts one line, or none. */
+		CU_ASSERT_FALSE(has(judged(whole, &facts, NULL), FSTAB_DUP_TARGET, NULL));
+	}
+	/* Of three lines. */
+	judged(ROOT X " /x xfs noauto\nUUID=there /x ext4 nofail\nt /x tmpfs\n", &own, NULL);
+	CU_ASSERT_TRUE(has(text, FSTAB_DUP_TARGET, "4 FSTAB-DUP-TARGET warning! /x: line 3 has the "
+	                   "same mount point: mount(8) mounts both, one over the other; systemd "
+	                   "neither, since it reads only line 2, which is noauto\n"));
+	judged(ROOT X " /x xfs " AUTO "UUID=there /x ext4\nt /x tmpfs\n", &own, NULL);
+	CU_ASSERT_TRUE(has(text, FSTAB_DUP_TARGET, "one over the other; systemd only line 2\n"));
+}
+
 /** A line before the one that it needs: an error for mount -a, but for systemd only where it does
     not know of the need. */
 UNIT_TEST(whom_a_late_line_affects)

@@ -69,29 +69,87 @@ static void check_superblock(struct audit *audit, const struct fstab_entry *firs
 			       first->line->number);
 }
 
-void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
+/** An entry of a mount point before this one; NULL: none. */
+static const struct fstab_entry *earlier(const struct audit *audit, const struct pathmap *map,
+                                         const struct fstab_entry *entry)
 {
-	if (entry->noauto)
+	uint32_t i = pathmap_get(map, fstab_entry_target(entry));
+	return i != PATHMAP_NONE && &audit->entries[i] < entry ? &audit->entries[i] : NULL;
+}
+
+/** Name an earlier entry with the mount point of this one. */
+static const char *same_point(struct audit *audit, const struct fstab_entry *entry,
+                              const struct fstab_entry *other)
+{
+	const char *point = fstab_entry_target(entry);
+	unsigned number = other->line->number;
+	return strcmp(entry->path, other->path) == 0
+	       ? audit_format(audit->report, "line %u has the same mount point", number)
+	       : strcmp(entry->path, point) == 0
+	       ? audit_format(audit->report, "line %u, of %s, resolves to this mount point",
+	                      number, other->path)
+	       : audit_format(audit->report, "it resolves to %s, the mount point of line %u", point,
+	                      number);
+}
+
+/** Report an entry whose mount point an earlier entry has.  mount -a mounts all without noauto.
+    systemd's generator reads the first in any case, and fails at the others.
+    Source: generator_open_unit_file() of systemd. */
+static void check_point(struct audit *audit, const struct fstab_entry *entry)
+{
+	const struct fstab_entry *first = earlier(audit, &audit->first_at, entry);
+	const struct fstab_entry *mounted =
+		entry->noauto ? NULL : earlier(audit, &audit->first_mounted_at, entry);
+	if (!first || (!mounted && (!audit_is_systemd(audit) || entry->skipped)))
 		return;
-	if (entry->path) {
-		const struct fstab_entry *first = audit_at(audit, entry->path);
-		/* A bind onto itself has other flags; both have the unit of the mount below. */
-		const char *source = fstab_normal(&audit->report->arena, entry->source);
-		bool itself = entry->bind && source && strcmp(source, entry->path) == 0;
-		bool remounts = fstab_entry_value(entry, "remount");
-		if (first && first < entry && remounts && audit_is_systemd(audit))
+	/* A bind onto itself has other flags; both have the unit of the mount below. */
+	const char *source = fstab_normal(&audit->report->arena, entry->source);
+	if (entry->bind && source && strcmp(source, entry->path) == 0)
+		return;
+	const char *same = same_point(audit, entry, mounted ? mounted : first);
+	unsigned number = first->line->number;
+	if (fstab_entry_value(entry, "remount")) {
+		if (mounted && audit_is_systemd(audit))
 			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING, "one line",
 				       NULL, audit_format(audit->report, "put its options into "
-				                          "line %u", first->line->number),
+				                          "line %u", mounted->line->number),
 				       "mount -a remounts what line %u has mounted, with other "
-				       "options; systemd ignores this line", first->line->number);
-		else if (first && first < entry && !itself && !remounts)
-			audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
-				       "one line", NULL, "remove one, or add noauto",
-				       "line %u has the same mount point: mount(8) mounts both, "
-				       "one over the other; systemd %s", first->line->number,
-				       entry->skipped ? "neither" : "only the first");
+				       "options; systemd ignores this line", mounted->line->number);
+		return;
 	}
+	const char *reads = entry->skipped ? "neither"
+		: first->idle ? audit_format(audit->report, "neither, since it reads only line %u, "
+		                             "which is noauto", number)
+		: first == mounted ? "only the first"
+		                   : audit_format(audit->report, "only line %u", number);
+	const char *hint = first->idle
+		? audit_format(audit->report, "comment out line %u, or use another mount point",
+		               number)
+		: "comment one out, or use another mount point";
+	if (mounted)
+		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
+			       "one line", NULL, hint,
+			       "%s: mount(8) mounts both, one over the other; systemd %s", same,
+			       reads);
+	else if (entry->idle)
+		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_INFO, "one line", NULL,
+			       "comment one out, or use another mount point",
+			       "%s: systemd reads only the first, and reports an error for this "
+			       "line", same);
+	else
+		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
+			       "one line", NULL, hint, "%s: systemd reads only the first%s%s", same,
+			       first->idle ? ", which is noauto, and mounts nothing there by itself"
+			                   : "",
+			       entry->noauto ? "" : "; mount -a mounts only this line");
+}
+
+void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
+{
+	if (entry->path)
+		check_point(audit, entry);
+	if (entry->idle)
+		return;
 	/* A device without subvolumes. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->type & FST_DEVICE))

@@ -191,17 +191,6 @@ static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, 
 	return bound != kind && (bound == FACT_DIR || (bound > FACT_DIR && kind == FACT_DIR));
 }
 
-/** Check a mount point that resolves to the mount point of another line. */
-static void check_resolved(struct audit *audit, const struct fstab_entry *entry, const char *real)
-{
-	const struct fstab_entry *other = entry->noauto ? NULL : audit_at(audit, real);
-	if (other && other != entry)
-		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING | AUDIT_BOOT,
-			       "one line", NULL, "remove one, or add noauto",
-			       "it resolves to %s, the mount point of line %u: one is mounted over "
-			       "the other", real, other->line->number);
-}
-
 void audit_target(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *real = entry->real;
@@ -244,7 +233,6 @@ void audit_target(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_TGT_SYMLINK, AUDIT_INFO, NULL, NULL,
 			       "use the resolved path", "it resolves to %s, where it is mounted",
 			       real);
-		check_resolved(audit, entry, real);
 	}
 	if (audit_is_systemd(audit)) {
 		const char *path = real ? real : entry->path;
