@@ -21,10 +21,9 @@ enum { PATTERNS_MAX = 64 };
 /** A mount point. */
 struct target {
 	const char *path;
-	uint32_t first, last;    /* the first and last of its lines that are mounted at boot;
-	                            ORDER_NONE: no such line */
-	uint32_t idle;           /* the first of its lines with ORDER_IS_IDLE; ORDER_NONE: no such
-	                            line */
+	uint32_t first, last;    /* the first and last of its lines that are not idle; ORDER_NONE:
+	                            no such line */
+	uint32_t idle;           /* the first of its idle lines; ORDER_NONE: no such line */
 };
 
 /** Line `from` needs the line need.line. */
@@ -75,7 +74,9 @@ static void add_line(struct maker *m, uint32_t i)
 		return;
 	}
 	target->first = target->first == ORDER_NONE ? i : target->first;
-	target->last = i;
+	/* mount -a skips noauto, also of an automount. */
+	if (target->last == ORDER_NONE || !m->order->lines[i]->noauto)
+		target->last = i;
 }
 
 /* Needs. */
@@ -278,7 +279,8 @@ void order_make(const struct fstab_entry *const *lines, uint32_t count, struct a
 	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
-		order->first[i] = target ? target->first : ORDER_NONE;
+		bool idle = target && target->idle < target->first;   /* ORDER_NONE is the highest */
+		order->first[i] = !target ? ORDER_NONE : idle ? target->idle : target->first;
 		order->last[i] = target ? target->last : ORDER_NONE;
 		if (target && !path[1])
 			order->root = target->first;

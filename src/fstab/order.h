@@ -13,7 +13,7 @@
  * swap and the root.  systemd orders by paths: before a mount, it mounts the paths named by
  * RequiresMountsFor=, even if their lines are noauto.  It mounts local file systems before
  * local-fs.target, and so before it starts the network.  Of several lines with one mount point it
- * uses the first.
+ * uses the first, even if that is noauto.
  *
  * Pure.  O(n log n) in the bytes of the lines.
  */
@@ -89,8 +89,9 @@ struct order {
 	uint32_t *begin;
 	uint32_t *sequence;          /* indexes of all lines, each after the lines that it needs;
 	                                lines of a cycle in file order */
-	uint32_t *first, *last;      /* first[i], last[i]: the first and last line, of those
-	                                mounted at boot, on the mount point of line i;
+	uint32_t *first, *last;      /* first[i]: the first line with the mount point of line i, the
+	                                only one that systemd reads, even if idle; last[i]: the last
+	                                of them that mount -a mounts, or that is not idle;
 	                                ORDER_NONE: no such line */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;

@@ -217,6 +217,12 @@ UNIT_TEST(what_is_mounted)
 		{"t /a tmpfs noauto\nt /a/b tmpfs\n", true, "by"},
 		{"t /a tmpfs\nt /a tmpfs\n", false, "py"},
 		{"t /a tmpfs\nt /a tmpfs\n", true, "yp"},
+		/* systemd reads the first line of a mount point, even if it is noauto. */
+		{"t /a tmpfs noauto\nt /a tmpfs\n", false, "by"},
+		{"t /a tmpfs noauto\nt /a tmpfs\nt /a/b tmpfs\n", true, "bpy"},
+		{"t /a tmpfs\nt /a tmpfs noauto\n", true, "yb"},
+		{"t /a tmpfs\nt /a tmpfs noauto,x-systemd.automount\n", false, "yp"},
+		{"t /a tmpfs noauto,x-systemd.automount\nt /a tmpfs\n", true, "yp"},
 		{"/b/x /a none bind\n/a/x /b none bind\n/b/z /c none bind\n", false, "ooo"},
 		{"/b/x /a none bind\n/a/x /b none bind\n/b/z /c none bind\n", true, "ooo"},
 		{"/a/x /b none bind\nt /a tmpfs\nt /b/c tmpfs\n", false, "oyo"},
