@@ -48,8 +48,9 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 	}
 	if (got->systemd != got->same)
 		ARENA_PUSH(&check->arena, check->notes, check->nnotes,
-		           keep(check, "in the order of systemd, which goes by paths and "
-		                "reads only the first line of a mount point, it reproduces %zu of %zu mounts", got->systemd, got->mounts));
+		           keep(check, "in the order of systemd, which goes by paths and reads "
+		                "only the first line of a mount point, it reproduces %zu of %zu "
+		                "mounts", got->systemd, got->mounts));
 }
 
 /** Set check->not_checked to the codes of a set of rules. */

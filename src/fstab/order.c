@@ -279,7 +279,8 @@ void order_make(const struct fstab_entry *const *lines, uint32_t count, struct a
 	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
-		bool idle = target && target->idle < target->first;   /* ORDER_NONE is the highest */
+		/* ORDER_NONE is the highest number. */
+		bool idle = target && target->idle < target->first;
 		order->first[i] = !target ? ORDER_NONE : idle ? target->idle : target->first;
 		order->last[i] = target ? target->last : ORDER_NONE;
 		if (target && !path[1])
