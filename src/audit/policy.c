@@ -6,6 +6,7 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
+#include "fstab/target.h"
 #include "mountopts/edit.h"
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
@@ -66,7 +67,9 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		hint = audit_format(report, "or require %s instead", strbuf_str(&real));
 	} else if (above != MT_NONE) {
 		const char *type = in->d->tree.nodes[above].mount->fstype;
-		actual = audit_format(report, "a part of %s (%s)", name_of(in->d, above),
+		/* ROOT may be a directory of a mount above it. */
+		const char *name = fstab_from_root(in->root, name_of(in->d, above));
+		actual = audit_format(report, "a part of %s (%s)", name ? name : "/",
 		                      type ? type : "?");
 	}
 	audit_add_at(report, &at, POLICY_PARTITION, AUDIT_WARNING, "a mount point", actual, hint,

@@ -36,6 +36,14 @@ const char *fstab_normal(struct arena *arena, const char *path)
 	return out;
 }
 
+const char *fstab_from_root(const char *root, const char *path)
+{
+	if (!word_below(path, root))
+		return NULL;
+	path += root[1] ? strlen(root) : 0;
+	return *path ? path : "/";
+}
+
 int fstab_depth_below(const char *path, const char *dir)
 {
 	if (!word_below(path, dir))

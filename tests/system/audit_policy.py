@@ -10,7 +10,7 @@ gm.need("mount", "umount")
 root = gm.Root()
 for program in ("mount", "umount"):
     gm.install(program, root.path)
-for name in ("etc/getmnt/audit.conf.d", "tmp", "srv/a", "srv/b", "var", "plain", "other/etc/getmnt", "other/tmp", "hung", "trigger"):
+for name in ("etc/getmnt/audit.conf.d", "tmp", "srv/a", "srv/b", "var", "plain", "other/etc/getmnt", "other/tmp", "other/dup", "other/bound", "other/twice", "hung", "trigger"):
     gm.mkdir(root / name)
 gm.mount("devtmpfs", gm.mkdir(root / "dev"), "devtmpfs")
 root.enter()
@@ -207,5 +207,23 @@ got = [line for line in audit("--root=/other")[0] if line.startswith(("POLICY", 
 gm.expect(got == [f"POLICY-OPTION /tmp {OTHER}:2", f"POLICY-PARTITION /var {OTHER}:3"], f"--root: {got}")
 result = gm.getmnt("audit", "--root=/other", "-v")
 gm.expect(b"does not exist" in result.out, f"--root: {result.out}")
+
+# Mount points have the names that a system with this root gives them, in all findings and as operands.
+for _ in range(2):
+    gm.run("mount", "-t", "tmpfs", "-o", "size=1m", "d", "/other/dup")
+    gm.run("mount", "--bind", "/srv/a", "/other/bound")
+for _ in range(2):
+    gm.run("mount", "--bind", "/plain", "/other/twice")
+os.symlink("/twice", "/other/link")
+for operands, want in (((), {"/dup", "/bound", "/twice"}), (("/",), {"/dup", "/bound", "/twice"}), (("/twice",), {"/twice"}),
+                       (("/link",), {"/twice"}), (("/missing/../dup",), {"/dup"}), (("dup", "./bound"), {"/dup", "/bound"}), (("/other/dup",), None),
+                       (("/srv/a",), None), (("../srv/a",), None)):
+    result = gm.getmnt("audit", "--root=/other", "--json", "--only=MNT-DUP,MNT-SHADOWED", *operands, cwd="/other")
+    document = json.loads(result.out)
+    got = {row["target"] for row in document["findings"] if row["severity"] != "info"} if result.status < 2 else None
+    gm.expect(got == want, f"--root {operands}: {got} {result.err}")
+gm.touch("/other/etc/getmnt/audit.conf", "ignore MNT-DUP target=/twice\nignore MNT-* target=/other/*\n")
+result = gm.getmnt("audit", "--root=/other", "--json", "--only=MNT-DUP,MNT-SHADOWED", "/twice")
+gm.expect(result.status == 0 and json.loads(result.out)["counts"]["silenced"] == 1, f"--root, ignored: {result.out}")
 
 gm.done()

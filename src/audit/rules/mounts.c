@@ -9,6 +9,7 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
+#include "fstab/target.h"
 
 #include <string.h>
 #include <time.h>
@@ -109,7 +110,9 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 	const struct mount *m = n->mount, *over = covered ? d->tree.nodes[n->covered_by].mount
 	                                                  : NULL;
 	const char *name = covered ? d->targets[n->covered_by] : NULL;
-	bool upon = name && strcmp(name, target) == 0;
+	const char *inside = name ? fstab_from_root(mounts->in->root, name) : NULL;
+	name = inside ? inside : name;
+	bool upon = inside && strcmp(inside, target) == 0;
 	/* An automount that was triggered. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
@@ -177,15 +180,15 @@ static void check_node(struct mounts_audit *mounts, uint32_t node)
 {
 	const struct discovery *d = mounts->in->d;
 	const struct mt_node *n = &d->tree.nodes[node];
-	const char *target = d->targets[node] ? d->targets[node] : n->mount->point;
 	bool deleted = n->states & 1u << MT_DELETED, hidden = n->states & 1u << MT_HIDDEN;
 	bool dead = n->states & (1u << MT_HUNG | 1u << MT_STALE) && !hidden;
-	if (n->gone || n->made || n->states & 1u << MT_OUTSIDE || !target
-	    || !(deleted || hidden || dead))
+	if (n->gone || n->made || n->states & 1u << MT_OUTSIDE || !(deleted || hidden || dead))
 		return;
 	const struct fstab_line *line = line_of(mounts, n->mount);
-	if (!line)
-		return;   /* outside of ROOT */
+	/* Outside of ROOT there is no line. */
+	const char *target = line && line->target ? line->target : n->mount->point;
+	if (!line || !target)
+		return;
 	if (audit_is_others(line, mounts->in->include)) {
 		mounts->others_deleted += deleted;
 		mounts->others_dead += dead;

@@ -18,6 +18,7 @@
 #include "cmd/run.h"
 #include "cmd/stats.h"
 #include "cmd/text.h"
+#include "fstab/target.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "path/named.h"
@@ -306,36 +307,60 @@ static int show_config(struct auditing *a)
 	return AX_FAILED;
 }
 
-/** Whether a mount, or the mount point of a line, is at or below a path. */
+/** Whether a mount, or the mount point of a line, is at or below a path from ROOT. */
 static bool has_mounts(const struct auditing *a, const char *path)
 {
 	const struct run *run = &a->machine.run;
+	const char *root = strbuf_str(&a->machine.root);
 	bool found = false;
-	for (size_t i = 0; i < run_count(run) && !found; ++i)
-		found = run_name(run, i) && word_below(run_name(run, i), path);
+	for (size_t i = 0; i < run_count(run) && !found; ++i) {
+		const char *name = run_name(run, i);
+		name = name ? fstab_from_root(root, name) : NULL;
+		found = name && word_below(name, path);
+	}
 	for (size_t i = 0; i < a->file->count && !found; ++i)
 		found = word_below(a->file->entries[i].target, path);
 	return found;
 }
 
-/** Replace the operands by their resolved paths.  @return 0, or -1 after a message. */
+/** Resolve an operand: an absolute path is one from ROOT, as in the fstab; another is relative to
+    the working directory.
+    @place  Scratch.
+    @return the path from ROOT; NULL: it is not below ROOT. */
+static const char *follow_path(struct auditing *a, const char *given, struct strbuf *place)
+{
+	struct fstab_machine *machine = &a->machine;
+	const char *root = strbuf_str(&machine->root), *path = NULL;
+	bool elsewhere = root[1] && *given == '/';
+	/* A missing mount point is not an error: the audit reports it. */
+	if (!elsewhere && run_resolve(&machine->run, given, place) == PATH_MISSING)
+		path_normal(given, place);
+	else if (elsewhere && machine->run.live
+	         && host_follow(&machine->host, given, place) == PATH_SEEN)
+		path = fstab_from_root(root, strbuf_str(place));
+	if (elsewhere && !path)
+		path_normal(given, place);
+	return path ? path
+	       : elsewhere ? strbuf_str(place) : fstab_from_root(root, strbuf_str(place));
+}
+
+/** Replace the operands by their resolved paths from ROOT.  @return 0, or -1 after a message. */
 static int follow_paths(struct auditing *a)
 {
-	struct run *run = &a->machine.run;
 	struct strbuf place = {0};
 	for (size_t i = 0; i < a->opts->npaths; ++i) {
-		const char *given = a->opts->paths[i];
-		/* A missing mount point is not an error: the audit reports it. */
-		if (run_resolve(run, given, &place) == PATH_MISSING)
-			path_normal(given, &place);
-		char *path = arena_strndup(&a->names, strbuf_str(&place), place.len);
-		if (!path || !has_mounts(a, path)) {
-			message(given, "%s", path ? "no mount, and no line, is at or below it; "
-			        "name a mount point, or an fstab by --fstab" : strerror(ENOMEM));
+		const char *given = a->opts->paths[i], *path = follow_path(a, given, &place);
+		char *copy = path ? arena_strndup(&a->names, path, strlen(path)) : NULL;
+		bool nomem = place.failed || (path && !copy);
+		if (nomem || !copy || !has_mounts(a, copy)) {
+			message(given, "%s%s", nomem ? strerror(ENOMEM)
+			        : "no mount, and no line, is at or below it; name a mount point",
+			        nomem ? "" : strbuf_str(&a->machine.root)[1]
+			        ? " as the fstab below ROOT does" : ", or an fstab by --fstab");
 			strbuf_destroy(&place);
 			return -1;
 		}
-		a->opts->paths[i] = path;
+		a->opts->paths[i] = copy;
 	}
 	strbuf_destroy(&place);
 	return 0;

@@ -208,6 +208,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	} else if (node->states & 1u << MT_HIDDEN && !decision->visible) {
 		uint32_t by = node->covered_by;
 		const char *over = by != MT_NONE ? in->d->targets[by] : NULL;
+		const char *inside = plan_path(in, over);
+		over = inside ? inside : over;
 		refuse(decision, arena_printf(mk->arena, "hidden: %s is mounted over it",
 		                              over ? over : "another"));
 	} else if (!decision->visible) {

@@ -11,12 +11,7 @@ its mount point, its image, its layers, or the source of a bind.
 
 const char *plan_path(const struct fstab_input *in, const char *name)
 {
-	if (!name || !word_below(name, in->root))
-		return NULL;
-	if (strcmp(in->root, "/") == 0)
-		return name;
-	name += strlen(in->root);
-	return *name ? name : "/";
+	return name ? fstab_from_root(in->root, name) : NULL;
 }
 
 /** Find the visible mount that contains a path from ROOT; MT_NONE: no mount below ROOT. */
