@@ -4,6 +4,8 @@
 #include "base/words.h"
 #include "mountopts/optlist.h"
 
+#include <strings.h>
+
 /** Options of every type. */
 static const struct fsopt_family general = {"*", .rows = (const struct fsopt[]){
 	{"rw ro suid nosuid dev nodev exec noexec sync async dirsync atime noatime diratime "
@@ -89,14 +91,16 @@ static size_t families_of(const char *fstype, size_t n, const struct fsopt_famil
 }
 
 /** Whether an option of n bytes has one of these names.
-    @bare  A plain name is that option without a value. */
-static bool is_named(const char *names, const char *option, size_t n, bool bare)
+    @bare  A plain name is that option without a value.
+    @any_case  Ignore case. */
+static bool is_named(const char *names, const char *option, size_t n, bool bare, bool any_case)
 {
 	size_t key = opt_name(option, n);
 	for (const char *end; *names; names = end + (*end == ' ')) {
 		end = strchrnul(names, ' ');
 		size_t len = (size_t)(end - names);
-		if (*names != *option || len > n || memcmp(names, option, len) != 0)
+		if (len > n || (*names != *option && !any_case)
+		    || (any_case ? strncasecmp : strncmp)(names, option, len) != 0)
 			continue;
 		if (len == n || (len == key && !bare) || (len == key + 1 && names[key] == '='))
 			return true;
@@ -106,7 +110,7 @@ static bool is_named(const char *names, const char *option, size_t n, bool bare)
 
 bool fsopt_is_named(const char *names, const char *option, size_t n)
 {
-	return is_named(names, option, n, false);
+	return is_named(names, option, n, false, false);
 }
 
 static bool has_fact(const struct fsopt *row, enum fsopt_fact fact, unsigned flags)
@@ -128,7 +132,8 @@ static const struct fsopt *find_in(const struct fsopt_family *family, const char
 	for (const struct fsopt *row = family->rows; row->names; ++row) {
 		if (has_fact(row, fact, flags)
 		    && (!row->types || fact == FSOPT_KNOWN || word_in(fstype, ntype, row->types))
-		    && is_named(row->names, option, n, fact == FSOPT_SHOWN))
+		    && is_named(row->names, option, n, fact == FSOPT_SHOWN,
+		                row->flags & OPT_ANY_CASE))
 			return row;
 	}
 	return NULL;

@@ -26,6 +26,7 @@ enum fsopt_flags {
 	OPT_UNCOMPARED  = 1 << 5,  /* the kernel accepts it, but does not always show it */
 	OPT_IDENTITY    = 1 << 6,  /* part of the source, such as subvol= */
 	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
+	OPT_ANY_CASE    = 1 << 8,  /* its helper ignores the case of the names in this row */
 };
 
 /** Which values an option takes. */

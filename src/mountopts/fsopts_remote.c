@@ -155,7 +155,9 @@ const struct fsopt_family fsopt_remote[] = {
 	 "dcache_clean_interval dcache_min_clean_interval dir_cache workaround idmap uidfile "
 	 "gidfile nomap ssh_command ssh_protocol sftp_server directport vsock passive slave "
 	 "disable_hardlink follow_symlinks no_check_root password_stdin transform_symlinks "
-	 "max_conns compression AddressFamily BatchMode BindAddress BindInterface CertificateFile "
+	 "max_conns"},
+	/* Of ssh_config(5). */
+	{"AddressFamily BatchMode BindAddress BindInterface CertificateFile "
 	 "ChallengeResponseAuthentication CheckHostIP Cipher Ciphers Compression CompressionLevel "
 	 "ConnectionAttempts ConnectTimeout ControlMaster ControlPath ControlPersist "
 	 "FingerprintHash GlobalKnownHostsFile GSSAPIAuthentication GSSAPIDelegateCredentials "
@@ -168,7 +170,8 @@ const struct fsopt_family fsopt_remote[] = {
 	 "RekeyLimit RevokedHostKeys RhostsRSAAuthentication RSAAuthentication ServerAliveCountMax "
 	 "ServerAliveInterval SmartcardDevice StrictHostKeyChecking TCPKeepAlive UpdateHostKeys "
 	 "UsePrivilegedPort UserKnownHostsFile User VerifyHostKeyDNS VisualHostKey ForwardAgent "
-	 "ForwardX11 SendEnv SetEnv RequestTTY Tunnel Protocol"},
+	 "ForwardX11 SendEnv SetEnv RequestTTY Tunnel Protocol",
+	 .flags = OPT_ANY_CASE},
 	{NULL}}},
 {"glusterfs fuse.glusterfs", .fuse = true, .rows = (const struct fsopt[]){
 	{"log-level log-file transport direct-io-mode volume-name backup-volfile-servers "

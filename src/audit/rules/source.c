@@ -10,10 +10,12 @@
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/target.h"
+#include "mountopts/fsopts.h"
 #include "mounttree.h"
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /** Whether a source is TAG=value, with any tag. */
 static bool is_tag(const char *source)
@@ -447,6 +449,19 @@ static const char *other_form(const struct fstab_entry *entry)
 	return NULL;
 }
 
+/** The value of the last option with this name; in any case, where its helper ignores case. */
+static const char *value_in_any_case(const struct fstab_entry *entry, const char *name)
+{
+	const char *value = fstab_entry_value(entry, name);
+	for (uint32_t i = entry->nopts; !value && i-- > 0;) {
+		const struct opt *o = &entry->opts[i];
+		if (strcasecmp(o->name, name) == 0
+		    && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname))
+			value = o->value;
+	}
+	return value;
+}
+
 /** Check the files with secrets that options name: without them the mount fails or prompts. */
 static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 {
@@ -454,7 +469,7 @@ static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 	                                    "IdentityFile", "passwordfile", "passwd_file"};
 	const struct fstab_facts *facts = audit->in->facts;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		const char *path = fstab_entry_value(entry, names[i]);
+		const char *path = value_in_any_case(entry, names[i]);
 		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
 			continue;
 		enum fact_kind kind = audit_look(facts, path);
@@ -474,7 +489,7 @@ static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 
 void audit_source(struct audit *audit, const struct fstab_entry *entry)
 {
-	if (entry->type & FST_NET || strncmp(entry->fstype, "fuse", 4) == 0)
+	if (entry->type & FST_NET || entry->network || strncmp(entry->fstype, "fuse", 4) == 0)
 		check_keys(audit, entry);
 	bool root = is_root(entry);
 	const char *form = entry->bind ? NULL : other_form(entry);
