@@ -6,6 +6,7 @@
 
 #include "base/fstypes.h"
 #include "base/secret.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -165,6 +166,34 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 			       "it contains a secret, and all users can read this file");
 }
 
+/** Why no fsck can check the file system of a line, as the beginning of a sentence; NULL: one may.
+    systemd checks only devices, fsck -A also images in files. */
+static const char *uncheckable(const struct fstab_entry *entry)
+{
+	const char *fstype = entry->fstype, *source = entry->source;
+	size_t n = strlen(fstype);
+	if (entry->bind)
+		return "a bind";
+	if (entry->swap)
+		return "a swap space";
+	if (entry->type & FST_NET && !(entry->type & FST_DEVICE))
+		return "a network file system";
+	if (entry->type & FST_PSEUDO)
+		return "a file system without a device";
+	if (strcmp(fstype, "overlay") == 0)
+		return "an overlay";
+	if (strcmp(fstype, "fuse") == 0 || strncmp(fstype, "fuse.", 5) == 0)
+		return "a FUSE file system";
+	if (word_in(fstype, n, "iso9660 squashfs romfs efs"))
+		return "a read-only file system";
+	if (entry->type & FST_DEVICE || fstab_is_tag(source) || word_below(source, "/dev")
+	    || word_in(fstype, n, "auto none ignore") || strchr(fstype, ',')
+	    || fstab_entry_value(entry, "loop"))
+		return NULL;
+	return entry->network && !entry->netdev ? "a network file system"
+	                                        : "a file system without a device";
+}
+
 void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
@@ -182,13 +211,7 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 			       "use 1 for the root, 2 for other file systems, 0 for no check",
 			       "the sixth field (fsck pass) is invalid");
 	} else if (pass > 0) {
-		const char *what = entry->bind   ? "a bind"
-		                   : entry->swap ? "a swap space"
-		                   : entry->type & FST_NET && !(entry->type & FST_DEVICE)
-		                           ? "a network file system"
-		                   : entry->type & FST_PSEUDO ? "a file system without a device"
-		                   : strcmp(entry->fstype, "overlay") == 0 ? "an overlay"
-		                                                           : NULL;
+		const char *what = uncheckable(entry);
 		if (what)
 			audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0",
 				       audit_format(audit->report, "%d", pass), "use 0",
