@@ -228,3 +228,15 @@ void column_size_up(struct strbuf *text, uint64_t bytes)
 {
 	put_size(text, bytes, true);
 }
+
+void column_percent(struct strbuf *text, uint64_t total, uint64_t left, uint64_t available)
+{
+	__int128 used = (__int128)total - left;
+	__int128 whole = used + (int64_t)available;
+	if (used < 0 || whole <= 0 || left == UINT64_MAX || available == UINT64_MAX) {
+		strbuf_putc(text, '-');
+		return;
+	}
+	strbuf_number(text, (uint64_t)((used * 100 + whole - 1) / whole));
+	strbuf_putc(text, '%');
+}

@@ -175,6 +175,34 @@ UNIT_TEST(column_size)
 	strbuf_destroy(&text);
 }
 
+UNIT_TEST(column_percent)
+{
+	static const struct {
+		uint64_t total, left, available;
+		const char *text;
+	} rows[] = {
+		/* What df 9.1 prints; tests/system/sizes.py compares others. */
+		{0, 0, 0, "-"}, {100, 100, 100, "0%"}, {100, 99, 99, "1%"}, {1000, 999, 999, "1%"},
+		{1000, 500, 500, "50%"}, {1000, 499, 499, "51%"}, {1000, 1, 1, "100%"},
+		{100, 20, 0, "100%"}, {100, 30, 10, "88%"}, {100, 0, 0, "100%"},
+		{100, 50, 200, "20%"},
+		/* Fewer than no blocks available; more left than there are; unknown numbers. */
+		{100, 10, -(uint64_t)10, "113%"}, {100, 10, -(uint64_t)90, "-"},
+		{100, 101, 101, "-"},
+		{100, UINT64_MAX, 5, "-"}, {100, 10, UINT64_MAX, "-"},
+		{UINT64_MAX - 1, 1, 1, "100%"},
+		{UINT64_MAX - 1, UINT64_MAX / 2, UINT64_MAX / 2, "50%"},
+	};
+	struct strbuf text = {0};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		strbuf_reset(&text);
+		column_percent(&text, rows[i].total, rows[i].left, rows[i].available);
+		unit_note("row %zu", i);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&text), rows[i].text);
+	}
+	strbuf_destroy(&text);
+}
+
 UNIT_TEST(column_table)
 {
 	size_t count = 0;

@@ -147,22 +147,25 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** Convert a size to the text of a cell: in bytes with --bytes, otherwise with a unit. */
-static const char *size(struct cells *cells, uint64_t bytes)
+/** Convert the difference of two numbers to the text of a cell.
+    @block  Bytes of a block, of which the numbers are counts: the text is a size; 0: a number. */
+static const char *difference(struct cells *cells, uint64_t number, uint64_t less, uint64_t block)
 {
-	if (cells->list->opt->bytes)
-		return cell_number(cells, bytes);
 	strbuf_reset(&cells->text);
-	column_size(&cells->text, bytes);
+	if (number < less)
+		strbuf_putc(&cells->text, '-');
+	number = number < less ? less - number : number - less;
+	if (block && !cells->list->opt->bytes)
+		column_size(&cells->text, number * block);
+	else
+		strbuf_number(&cells->text, block ? number * block : number);
 	return strbuf_str(&cells->text);
 }
 
-static const char *percent(struct cells *cells, uint64_t part, uint64_t whole)
+static const char *percent(struct cells *cells, uint64_t total, uint64_t left, uint64_t available)
 {
-	if (whole == 0)
-		return "-";
 	strbuf_reset(&cells->text);
-	strbuf_printf(&cells->text, "%.0f%%", (double)part / (double)whole * 100);
+	column_percent(&cells->text, total, left, available);
 	return strbuf_str(&cells->text);
 }
 
@@ -173,15 +176,17 @@ static const char *cell_size(struct cells *cells, const struct row *row)
 	const struct os_sizes *s = &cells->sizes;
 	if (!sizes_of(cells, row))
 		return NULL;
+	/* A server that keeps a reserve can report less than nothing as available: root uses it. */
+	uint64_t available = (int64_t)s->bavail < 0 ? 0 : s->bavail;
 	switch (cells->arg) {
-	case SZ_SIZE:      return size(cells, s->frsize * s->blocks);
-	case SZ_AVAIL:     return size(cells, s->frsize * s->bavail);
-	case SZ_USED:      return size(cells, s->frsize * (s->blocks - s->bfree));
-	case SZ_USE:       return percent(cells, s->blocks - s->bfree, s->blocks);
-	case SZ_INO_TOTAL: return cell_number(cells, s->files);
-	case SZ_INO_AVAIL: return cell_number(cells, s->ffree);
-	case SZ_INO_USED:  return cell_number(cells, s->files - s->ffree);
-	default:           return percent(cells, s->files - s->ffree, s->files);
+	case SZ_SIZE:      return difference(cells, s->blocks, 0, s->frsize);
+	case SZ_AVAIL:     return difference(cells, available, available - s->bavail, s->frsize);
+	case SZ_USED:      return difference(cells, s->blocks, s->bfree, s->frsize);
+	case SZ_USE:       return percent(cells, s->blocks, s->bfree, s->bavail);
+	case SZ_INO_TOTAL: return difference(cells, s->files, 0, 0);
+	case SZ_INO_AVAIL: return difference(cells, s->ffree, 0, 0);
+	case SZ_INO_USED:  return difference(cells, s->files, s->ffree, 0);
+	default:           return percent(cells, s->files, s->ffree, s->ffree);
 	}
 }
 
