@@ -38,7 +38,7 @@
  *     change.c           calls that change files
  *     process.c          processes, sockets, connections; work divided among threads
  *     bounded.c          running work with a time limit in a child, and keeping its output
- *     service.c          signals and changes of files as descriptors; handles; sd_notify
+ *     service.c          signals, changes, errors as descriptors; handles; sd_notify
  *     caller.c           the library's caller: forked children, canceled threads
  *   path/                names that may not be what they should be
  *     resolve.c          resolving a path, component by component

@@ -16,10 +16,11 @@
 
 enum { ENTRIES = 32 * 1024, ENTRY_MAX = 512 };   /* bytes of one read; of one entry */
 
-/** Open the root of a mount by its name, and check that it is that mount.
-    @return an O_PATH descriptor, or -1. */
-static int open_mount(struct host *host, uint32_t node)
+int host_open_mount(struct host *host, uint32_t node)
 {
+	/* With another root the name would lead to another place. */
+	if (!host->in.own || mounts_block(host->in.d->mounts, node))
+		return -1;
 	const struct mount *m = host->in.d->tree.nodes[node].mount;
 	const char *name = host->in.d->targets[node];
 	int fd = path_open_plain(host->in.os, AT_FDCWD, name, O_PATH | O_DIRECTORY, 0);
@@ -32,10 +33,7 @@ static int open_mount(struct host *host, uint32_t node)
 /** Clone a mount.  @return an O_PATH descriptor, or -1. */
 static int clone_mount(struct host *host, uint32_t node)
 {
-	/* With another root the name would lead to another place. */
-	if (!host->in.own || mounts_block(host->in.d->mounts, node))
-		return -1;
-	int fd = open_mount(host, node);
+	int fd = host_open_mount(host, node);
 	if (fd < 0)
 		return -1;
 	int clone = os_open_tree(host->in.os, fd);

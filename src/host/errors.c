@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors that file systems report in /sys.  No file system is accessed.
+ * Errors that file systems report: in /sys, without accessing a file system, and as events.
  */
 #include "host/host.h"
 
 #include "base/arena.h"
 #include "base/fstypes.h"
 #include "mountopts/shown.h"
+#include "os/service.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -174,4 +175,23 @@ int host_read_errors(struct host *host, const struct mount *const *mounts, size_
 void host_errors_destroy(struct host_errors_list *errors)
 {
 	arena_destroy(&errors->arena);
+}
+
+void host_watch_errors(struct host *host, int group)
+{
+	struct map64 watched = {0};
+	const struct mtree *tree = &host->in.d->tree;
+	for (uint32_t i = 0; i < tree->count && group >= 0; ++i) {
+		const struct mount *m = tree->nodes[i].mount;
+		if (!m || !(fstype_flags(m->fstype) & FST_DEVICE)
+		    || mtree_shown_state(&tree->nodes[i]) != MT_OK
+		    || map64_get(&watched, mount_dev(m)) != MAP64_NONE)
+			continue;
+		int fd = host_open_mount(host, i);
+		/* If that fails, the next audit finds the errors. */
+		if (fd >= 0 && os_errors_add(host->in.os, group, fd) == 0)
+			map64_put(&watched, mount_dev(m), i);
+		os_close(host->in.os, fd);
+	}
+	map64_destroy(&watched);
 }

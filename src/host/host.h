@@ -146,6 +146,11 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
     unknown. */
 int host_fstype(void *host, const char *fstype);
 
+/** Open the root directory of a mount by its name, and check that it is that mount, unless that
+    can block.
+    @node  In the tree of the discovery.  @return an O_PATH descriptor, or -1. */
+int host_open_mount(struct host *host, uint32_t node);
+
 /* Files: host.c */
 
 /** Whether this is the initial PID namespace, not a container. */
@@ -216,6 +221,10 @@ int host_read_errors(struct host *host, const struct mount *const *mounts, size_
                      struct host_errors_list *errors);
 
 void host_errors_destroy(struct host_errors_list *errors);
+
+/** Watch the local file systems that are on a device for errors, each once.
+    @group  os_errors_open(), or -1: nothing is watched. */
+void host_watch_errors(struct host *host, int group);
 
 /* Holders of file systems that are not mounted: holders.c */
 

@@ -138,20 +138,16 @@ static int add_event(struct file_events *e, const char *at, size_t len)
 
 int file_events_add(struct file_events *e, const void *buf, size_t len)
 {
-	struct fanotify_event_metadata head;
-	for (const char *at = buf; len > 0; at += head.event_len, len -= head.event_len) {
-		if (len < sizeof(head))
-			return fail(EPROTO);
-		memcpy(&head, at, sizeof(head));
-		if (head.vers != FANOTIFY_METADATA_VERSION || head.event_len > len
-		    || head.metadata_len < sizeof(head) || head.event_len < head.metadata_len)
-			return fail(EPROTO);
-		e->others += head.pid != e->self;
-		if (head.mask & FAN_Q_OVERFLOW || e->lost) {
+	const char *at = buf;
+	struct os_event event;
+	int rc;
+	while ((rc = os_event_next(&at, &len, &event)) > 0) {
+		e->others += event.pid != e->self;
+		if (event.mask & FAN_Q_OVERFLOW || e->lost) {
 			e->lost = true;
 			continue;
 		}
-		if (add_event(e, at + head.metadata_len, head.event_len - head.metadata_len) != 0)
+		if (add_event(e, event.info, event.size) != 0)
 			return -1;
 		if (is_full(e)) {
 			uint64_t others = e->others;
@@ -160,7 +156,7 @@ int file_events_add(struct file_events *e, const void *buf, size_t len)
 			e->lost = true;
 		}
 	}
-	return 0;
+	return rc;
 }
 
 int file_events_read(struct file_events *e, struct os *os)

@@ -2,6 +2,7 @@
 #include "mounts/table_impl.h"
 
 #include "base/array.h"
+#include "os/service.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -42,16 +43,13 @@ struct event events_pop(struct events *e, bool *suspect)
 /** Append the events in a buffer read from fanotify.  @return 0, or -1 (ENOMEM, EPROTO). */
 static int events_append(struct events *e, const char *at, size_t len)
 {
-	struct fanotify_event_metadata head;
-	for (; len >= sizeof(head); at += head.event_len, len -= head.event_len) {
-		memcpy(&head, at, sizeof(head));
-		if (head.vers != FANOTIFY_METADATA_VERSION || head.event_len < head.metadata_len
-		    || head.metadata_len < sizeof(head) || head.event_len > len)
-			return fail(EPROTO);
-		struct event event = {.mask = head.mask};
+	struct os_event next;
+	int rc;
+	while ((rc = os_event_next(&at, &len, &next)) > 0) {
+		struct event event = {.mask = next.mask};
 		struct k_fanotify_mnt info;
-		for (size_t i = head.metadata_len; i + sizeof(info) <= head.event_len;) {
-			memcpy(&info, at + i, sizeof(info));
+		for (size_t i = 0; i + sizeof(info) <= next.size;) {
+			memcpy(&info, next.info + i, sizeof(info));
 			if (info.type == K_FAN_INFO_TYPE_MNT)
 				event.id = info.mnt_id;
 			if (info.len == 0)
@@ -64,7 +62,7 @@ static int events_append(struct events *e, const char *at, size_t len)
 			return -1;
 		e->list[e->end++] = event;
 	}
-	return 0;
+	return rc;
 }
 
 int events_drain(struct events *e, struct os *os)

@@ -88,7 +88,26 @@ enum {
 	K_FAN_REPORT_TARGET_FID = 0x1000,      /* 5.17 */
 	K_FAN_REPORT_DFID_NAME = 0xc00,        /* 5.9 */
 	K_FAN_REPORT_FID = 0x200,
+	K_FAN_FS_ERROR = 0x8000,               /* 5.16 */
 };
+
+int os_event_next(const char **at, size_t *len, struct os_event *event)
+{
+	struct fanotify_event_metadata head;
+	if (*len == 0)
+		return 0;
+	if (*len < sizeof(head))
+		return fail(EPROTO);
+	memcpy(&head, *at, sizeof(head));
+	if (head.vers != FANOTIFY_METADATA_VERSION || head.event_len > *len
+	    || head.metadata_len < sizeof(head) || head.event_len < head.metadata_len)
+		return fail(EPROTO);
+	*event = (struct os_event){head.mask, head.pid, *at + head.metadata_len,
+	                           head.event_len - head.metadata_len};
+	*at += head.event_len;
+	*len -= head.event_len;
+	return 1;
+}
 
 int os_handle(struct os *os, int fd, struct os_handle *handle)
 {
@@ -106,7 +125,7 @@ int os_open_handle(struct os *os, int mount, const struct os_handle *handle)
 }
 
 /** Open the top directory of a btrfs, which a mount of a subvolume does not reach: only there can
-    the whole file system be marked.  @return a descriptor, or -1. */
+    the whole file system be marked.  @fd  A directory in it.  @return a descriptor, or -1. */
 static int open_btrfs_top(struct os *os, int fd)
 {
 	struct statfs st;
@@ -114,23 +133,32 @@ static int open_btrfs_top(struct os *os, int fd)
 	if (os_fstatfs(os, fd, &st) != 0 || (unsigned long)st.f_type != BTRFS_SUPER_MAGIC
 	    || os_handle(os, fd, &handle) != 0 || handle.bytes < BTRFS_HANDLE_BYTES)
 		return fail(EXDEV);
-	const uint64_t top[2] = {BTRFS_TOP_DIR, BTRFS_TOP_ROOT};
+	/* open_by_handle_at(2) accepts no O_PATH descriptor. */
+	int dir = os_openat(os, fd, ".", O_RDONLY | O_DIRECTORY);
+	if (dir < 0)
+		return -1;
+	const uint64_t at[2] = {BTRFS_TOP_DIR, BTRFS_TOP_ROOT};
 	handle.type = BTRFS_HANDLE;
 	handle.bytes = BTRFS_HANDLE_BYTES;
 	memset(handle.data, 0, sizeof(handle.data));   /* generation 0: any */
-	memcpy(handle.data, top, sizeof(top));
-	return OS_RETRY(OS_CALL(os, OS_BY_HANDLE, open_by_handle_at, fd,
-	                        (struct file_handle *)(void *)&handle,
-	                        O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	memcpy(handle.data, at, sizeof(at));
+	int top = OS_RETRY(OS_CALL(os, OS_BY_HANDLE, open_by_handle_at, dir,
+	                           (struct file_handle *)(void *)&handle,
+	                           O_PATH | O_DIRECTORY | O_CLOEXEC));
+	os_close(os, dir);
+	return top;
 }
 
-/** Mark the file system.  @return 0, or -1. */
-static int mark(struct os *os, int group, int fd, uint64_t renamed)
+/** Mark the file system of a directory: its events go to the group.  @return 0, or -1. */
+static int mark(struct os *os, int group, int dir, uint64_t events)
 {
-	return OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, group,
-	               FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
-	               FAN_CREATE | FAN_DELETE | FAN_ATTRIB | FAN_MODIFY | FAN_CLOSE_WRITE
-	               | FAN_ONDIR | renamed, fd, NULL);
+	const unsigned whole = FAN_MARK_ADD | FAN_MARK_FILESYSTEM;
+	int rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, group, whole, events, dir, ".");
+	int top = rc != 0 && errno == EXDEV ? open_btrfs_top(os, dir) : -1;
+	if (top >= 0)
+		rc = OS_CALL(os, OS_FANOTIFY_MARK, fanotify_mark, group, whole, events, top, ".");
+	os_close(os, top);
+	return rc;
 }
 
 int os_watch_files(struct os *os, int fd)
@@ -149,16 +177,37 @@ int os_watch_files(struct os *os, int fd)
 	}
 	if (group < 0)
 		return -1;
-	int rc = mark(os, group, fd, renamed);
-	if (rc != 0 && errno == EXDEV) {
-		int top = open_btrfs_top(os, fd);
-		rc = top < 0 ? -1 : mark(os, group, top, renamed);
-		os_close(os, top);
-	}
-	if (rc == 0)
+	if (mark(os, group, fd, FAN_CREATE | FAN_DELETE | FAN_ATTRIB | FAN_MODIFY | FAN_CLOSE_WRITE
+	                        | FAN_ONDIR | renamed) == 0)
 		return group;
 	os_close(os, group);
 	return -1;
+}
+
+int os_errors_open(struct os *os)
+{
+	if (os->disabled & OSC_FANOTIFY)
+		return fail(ENOSYS);
+	return OS_CALL(os, OS_FANOTIFY_INIT, fanotify_init,
+	               FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | K_FAN_REPORT_FID, O_RDONLY);
+}
+
+int os_errors_add(struct os *os, int group, int fd)
+{
+	return mark(os, group, fd, K_FAN_FS_ERROR);
+}
+
+bool os_errors_read(struct os *os, int group, int except)
+{
+	_Alignas(struct fanotify_event_metadata) char bytes[4096];
+	bool others = false;
+	for (ssize_t n; (n = os_read(os, group, bytes, sizeof(bytes))) > 0;) {
+		const char *at = bytes;
+		size_t len = (size_t)n;
+		for (struct os_event event; os_event_next(&at, &len, &event) > 0;)
+			others |= event.pid != except;
+	}
+	return others;
 }
 
 int os_poll_until(struct os *os, struct pollfd *fds, size_t n, double until)

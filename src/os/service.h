@@ -3,8 +3,8 @@
  * For a program that runs until it is stopped: signals, changed files and changes of a file system
  * as descriptors for poll(2), and the protocol of sd_notify(3).
  *
- * Changes of a file system come from fanotify(7) with directories and names; processes that change
- * files never wait for the reader of the events.
+ * Changes of a file system come from fanotify(7) with directories and names, and so do its errors;
+ * processes that change files never wait for the reader of the events.
  */
 #ifndef GM_OS_SERVICE_H
 #define GM_OS_SERVICE_H
@@ -32,6 +32,19 @@ int os_files_add(struct os *os, int fd, const char *path);
     sendmsg(2). */
 int os_notify(struct os *os, const char *address, const char *text);
 
+/** One event of fanotify(7). */
+struct os_event {
+	uint64_t mask;            /* FAN_CREATE ... */
+	int pid;                  /* the process that caused it; 0: in another PID namespace */
+	const char *info;         /* size bytes of records, within the bytes that were read */
+	size_t size;
+};
+
+/** Take the first event of bytes that were read from fanotify(7).
+    @at, len [in,out]  The rest of the bytes.
+    @return 1; 0: no bytes are left; -1.  Errors: EPROTO: not an event. */
+int os_event_next(const char **at, size_t *len, struct os_event *event);
+
 /** A file handle: struct file_handle of the C library, with room. */
 struct os_handle {
 	uint32_t bytes;           /* of data; at most OS_HANDLE_MAX */
@@ -42,12 +55,28 @@ enum { OS_HANDLE_MAX = 128 };
 
 /** Watch a file system, all its subvolumes included: each object that is created, removed, renamed
     or modified, or whose attributes change, causes an event.
-    @fd  A directory of the file system, not O_PATH.
+    @fd  A directory of the file system; O_PATH is enough.
     @return a non-blocking descriptor, or -1.
     Errors: EPERM (needs CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH in the initial user namespace),
     EINVAL (before Linux 5.9), ENODEV and EOPNOTSUPP (this file system has no handles or no ID),
     EXDEV. */
 int os_watch_files(struct os *os, int fd);
+
+/** A descriptor that is readable once a watched file system has reported an error; a child may add
+    file systems to it.  ext4 reports errors, and further types from Linux 7.0.
+    @return the descriptor, non-blocking, or -1.  Errors: ENOSYS: disabled; those of
+    fanotify_init(2). */
+int os_errors_open(struct os *os);
+
+/** Watch a file system for errors until it is unmounted.
+    @fd  As for os_watch_files().
+    @return 0, or -1.  Errors: EINVAL (before Linux 5.16), EPERM (needs CAP_SYS_ADMIN), those of
+    os_watch_files(). */
+int os_errors_add(struct os *os, int group, int fd);
+
+/** Read all errors that were reported.
+    @except  A process.  @return whether another process met an error. */
+bool os_errors_read(struct os *os, int group, int except);
 
 /** The handle of a directory.  @return 0, or -1.  Errors: those of name_to_handle_at(2). */
 int os_handle(struct os *os, int fd, struct os_handle *handle);

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import subprocess
+import time
 
 import gm
 
@@ -157,6 +158,70 @@ def interval(root):
         gm.expect(each.end() == 0, f"end: {each.proc.returncode}")
 
 
+def errors(root):
+    """An error of an ext4 is reported within a second: in its superblock; with a switch to read-only; of a device that lost its
+    data; of a file system that was mounted meanwhile.  Without fanotify or privilege the interval finds it."""
+    gm.need_fs("ext4")
+    gm.need("mkfs.ext4")
+    gm.devices(root.path)
+    names = ("first", "readonly", "lost", "later", "disabled", "user")
+    for name in names:
+        gm.loop_mount(gm.image(root / f"{name}.img", 16 << 20, "mkfs.ext4", "-q"), root / name, *["errors=remount-ro"] * (name == "readonly"))
+    loops = {line.point.rpartition(b"/")[2].decode(): line.source.decode().rpartition("/")[2] for line in gm.mountinfo()}
+    if not os.path.exists(f"/sys/fs/ext4/{loops['first']}/trigger_fs_error"):
+        gm.skip("this kernel has no trigger_fs_error")
+    enter(root)
+    later = os.open("/dev/" + loops["later"], os.O_RDONLY)      # keeps its image
+    gm.umount("/later")
+
+    def trigger(name):
+        gm.touch(f"/sys/fs/ext4/{loops[name]}/trigger_fs_error", "1")
+
+    def lose(name):
+        """The image becomes empty, and a directory is read."""
+        os.truncate(f"/{name}.img", 4096)
+        gm.touch("/proc/sys/vm/drop_caches", "3")
+        try:
+            os.listdir(f"/{name}/lost+found")
+        except OSError:
+            pass
+
+    def mounted(name):
+        gm.mount("/dev/" + loops[name], "/" + name, "ext4")
+        trigger(name)
+
+    def start(*args, **more):
+        each = gm.Watch("audit", "--only=FS-ERRORS,DRIFT-READONLY", "--jsonl", *args, debug=False, **more)
+        rows = each.wait_rows(1)
+        gm.expect(rows[0]["event"] == "start" and not rows[0]["findings"], f"at the start: {rows}")
+        return each
+
+    def expect_error(each, name, meet, least, most):
+        """Expect the error after this time."""
+        seen = len(each.lines())
+        meet(name)
+        begin = time.monotonic()
+        rows = each.wait_rows(seen + 1)[seen:]
+        passed = time.monotonic() - begin
+        found = [[row["event"], row["code"], row["target"]] for row in rows]
+        gm.expect(["new", "FS-ERRORS", "/" + name] in found and least <= passed < most, f"{name}: {passed:.2f} s: {found}")
+
+    soon = 1 if gm.SLOW == 1 and not gm.sanitized() else 20
+    if gm.KERNEL >= (5, 16) and "fanotify" not in gm.OFF:
+        each = start("--watch=3600")
+        for name, meet in (("first", trigger), ("readonly", trigger), ("lost", lose), ("later", mounted)):
+            # Each audit is followed by a pause, and an error by two audits.
+            time.sleep(3 * soon)
+            expect_error(each, name, meet, 0, soon if name != "later" else 2 * soon)
+        gm.expect(each.end() == 0, f"end: {each.proc.returncode}")
+    os.close(later)
+    for name, more in (("disabled", {"env": gm.without("fanotify")}), ("user", {"prepare": gm.become_nobody})):
+        each = gm.Watch("audit", "--watch=3", "--only=FS-ERRORS", "--jsonl", debug=False, **more)
+        each.wait_rows(1)
+        expect_error(each, name, trigger, 1, gm.WAIT_SECONDS)
+        gm.expect(each.end() == 0 and b"fanotify" not in each.err, f"{name}: {each.proc.returncode} {each.err}")
+
+
 def manager(root, address="/run/notify"):
     """The messages to a service manager; the file for Prometheus."""
     enter(root)
@@ -258,4 +323,4 @@ def dead_output(root):
     gm.expect(each.status() == 0, f"end: {each.proc.returncode}")
 
 
-gm.each(*[dead_output] * gm.FULL, mounts, files, configuration, interval, manager, manager_abstract, ends, dead, together=True)
+gm.each(*[dead_output] * gm.FULL, mounts, files, configuration, interval, errors, manager, manager_abstract, ends, dead, together=True)

@@ -139,7 +139,7 @@ UNIT_TEST(pace)
 	static const struct {
 		double cost, changes[3];
 		bool requested;
-		double due;
+		double due, error;
 	} rows[] = {
 		{0, {0}, false, 161},             /* the interval */
 		{0, {110}, false, 111},           /* a second after the change */
@@ -151,6 +151,10 @@ UNIT_TEST(pace)
 		{10, {0}, false, 351},
 		{0, {0}, true, 102},
 		{0.3, {0}, true, 108.5},
+		{0, {0}, false, 110.2, 110},      /* an error */
+		{0, {110}, false, 110.3, 110.1},
+		{0, {0}, false, 102, 100.5},
+		{0.3, {0}, false, 108.5, 101.5},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct audit_pace pace = {.interval = 60};
@@ -159,9 +163,21 @@ UNIT_TEST(pace)
 		audit_pace_ended(&pace, 101, rows[i].cost);
 		for (int k = 0; k < 3 && rows[i].changes[k] > 0; ++k)
 			audit_pace_changed(&pace, rows[i].changes[k]);
+		if (rows[i].error > 0)
+			audit_pace_error(&pace, rows[i].error);
 		pace.requested = rows[i].requested;
 		unit_note("row %zu", i);
 		CU_ASSERT_DOUBLE_EQUAL(audit_pace_due(&pace), rows[i].due, 1e-6);
+	}
+	/* After an error, audit a second time. */
+	struct audit_pace pace = {.interval = 60};
+	static const double begun[] = {110.2, 115, 180}, due[] = {115, 175.1, 240.1};
+	audit_pace_error(&pace, 110);
+	for (size_t i = 0; i < COUNT(begun); ++i) {
+		audit_pace_began(&pace, begun[i]);
+		audit_pace_ended(&pace, begun[i] + 0.1, 0);
+		unit_note("after %g", begun[i]);
+		CU_ASSERT_DOUBLE_EQUAL(audit_pace_due(&pace), due[i], 1e-6);
 	}
 }
 

@@ -392,7 +392,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	}
 	known = known && machine_know(&a.machine, opts->root, opts->swaps) == 0;
 	if (known)
-		audit_watch_files(opts, &a.machine);
+		audit_watch_all(opts, &a.machine);
 	known = known && audit_config_read(&a.machine, opts->config, &a.config) == 0;
 	int status = AX_FAILED;
 	if (opts->show_config) {

@@ -70,7 +70,8 @@ struct audit_way {
 	char why[160];           /* why audit_way_collect() failed */
 
 	double watch;            /* --watch: maximum seconds between audits; 0: audit once */
-	int files;               /* descriptor that watches files, from os_files_open(); -1: none */
+	int files, errors;       /* descriptors that watch files and file systems, from
+	                            os_files_open() and os_errors_open(); -1: none */
 	struct strbuf known;     /* `saved` of the last audit; empty: none, or the audit failed */
 	struct strbuf metrics;   /* --watch --prometheus: text for `output`; the document, for
 	                            standard output, is text for people */
@@ -354,6 +355,9 @@ struct audit_pace {
 	double rest;             /* minimum time from the end of the last audit to the next audit */
 	double first, last;      /* when the first and the last change since `began` were noticed;
 	                            0: no change */
+	double error;            /* when an error of a file system since `began` was noticed; 0: no
+	                            error */
+	double again;            /* when to audit a second time after an error; 0: no need */
 	bool requested;          /* SIGHUP requested an audit */
 };
 
@@ -366,6 +370,9 @@ void audit_pace_ended(struct audit_pace *pace, double now, double cost);
 /** Record that a change was noticed. */
 void audit_pace_changed(struct audit_pace *pace, double now);
 
+/** Record that a file system has reported an error. */
+void audit_pace_error(struct audit_pace *pace, double now);
+
 /** Get the time at which the next audit is due. */
 double audit_pace_due(const struct audit_pace *pace);
 
@@ -375,8 +382,9 @@ int audit_watch_run(const struct audit_work *work);
 /* With --watch, the child of each audit calls the next two functions; without --watch, the
    functions do nothing. */
 
-/** Watch the files that the audit will read, or the parent directories of missing files. */
-void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine);
+/** Watch the files that the audit will read, or the parent directories of missing files, and the
+    file systems that can report errors. */
+void audit_watch_all(const struct audit_opts *opts, struct fstab_machine *machine);
 
 /** Compare the findings with the findings of the last audit.
     @last  From audit_base_init().  @return 0, or -1 (ENOMEM). */

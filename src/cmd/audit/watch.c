@@ -4,8 +4,8 @@
  *
  *     mountinfo, swaps --poll--.
  *     inotify of files --------+--> pace --> child: audit --> document ---> standard output
- *     SIGHUP, interval --------'      ^                 |---> state ------> `known` of the next
- *                                     '----- cost ------'---> metrics ----> child: --output
+ *     fanotify of errors ------|      ^                 |---> state ------> `known` of the next
+ *     SIGHUP, interval --------'      '----- cost ------'---> metrics ----> child: --output
  *
  * Each audit is a child with a time limit; metrics are written by another child.  So this process
  * accesses no file system, stays small, and survives a child that hangs or dies.  An audit compares
@@ -17,6 +17,8 @@
  *
  * The descriptor of inotify is shared with the child, which knows which files it reads and whether
  * they can block.  After a change of a file, the descriptor is replaced, and with it all watches.
+ * The descriptor of fanotify is shared in the same way; of a file system that is unmounted, the
+ * kernel removes the watch.  An error that the audit itself meets is no reason to audit again.
  */
 #include "cmd/audit/audit.h"
 
@@ -37,12 +39,14 @@
 
 #define SETTLE 1.0         /* seconds without a change before an audit */
 #define SETTLE_MOST 5.0    /* maximum seconds from the first change to an audit, if changes go on */
+#define ERROR_SETTLE 0.2   /* seconds from an error of a file system to an audit */
 #define APART 2.0          /* minimum seconds from the start of an audit to the start of the next */
 #define SHARE 25           /* an audit uses at most 1/SHARE of the processor time */
 
 void audit_pace_began(struct audit_pace *pace, double now)
 {
-	*pace = (struct audit_pace){.interval = pace->interval, .began = now};
+	*pace = (struct audit_pace){.interval = pace->interval, .began = now,
+	                            .again = pace->again > now ? pace->again : 0};
 }
 
 void audit_pace_ended(struct audit_pace *pace, double now, double cost)
@@ -58,18 +62,31 @@ void audit_pace_changed(struct audit_pace *pace, double now)
 		pace->first = now;
 }
 
+void audit_pace_error(struct audit_pace *pace, double now)
+{
+	if (pace->error <= 0)
+		pace->error = now;
+	/* ext4 counts an error only once its journal has room: on a slow disk, seconds later. */
+	pace->again = now + SETTLE_MOST;
+}
+
 double audit_pace_due(const struct audit_pace *pace)
 {
 	double soonest = greater(pace->began + APART, pace->ended + pace->rest);
 	double due = pace->ended + pace->interval;
 	if (pace->first > 0)
 		due = lesser(due, lesser(pace->last + SETTLE, pace->first + SETTLE_MOST));
+	if (pace->error > 0)
+		due = lesser(due, pace->error + ERROR_SETTLE);
+	if (pace->again > 0)
+		due = lesser(due, pace->again);
 	return pace->requested ? soonest : greater(due, soonest);
 }
 
 /* During an audit. */
 
-void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *machine)
+/** Watch the files that the audit will read, or the parent directories of missing files. */
+static void watch_files(const struct audit_opts *opts, struct fstab_machine *machine)
 {
 	const struct {
 		const char *named, *usual;
@@ -104,6 +121,12 @@ void audit_watch_files(const struct audit_opts *opts, struct fstab_machine *mach
 	}
 	strbuf_destroy(&path);
 	strbuf_destroy(&place);
+}
+
+void audit_watch_all(const struct audit_opts *opts, struct fstab_machine *machine)
+{
+	watch_files(opts, machine);
+	host_watch_errors(&machine->host, opts->way.errors);
 }
 
 /** Whether a finding requires an answer of systemd.  Without the answer, the finding is missing in
@@ -154,6 +177,7 @@ struct watch {
 	struct audit_work audit;
 	struct os os;
 	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
+	int auditor;             /* the process of the last audit */
 	struct audit_pace pace;
 	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */
@@ -169,7 +193,7 @@ struct watch {
 enum { REPORT_SECONDS = 10 /* time limit of a child that does not audit */ };
 
 /* Indexes in `fds` of wait_for(); the first OF_CHILD elements are for os_bounded_wait(). */
-enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, MOUNTS, SWAPS, WAITING };
+enum { OF_CHILD = 2, SIGNALS = OF_CHILD, READER, FILES, ERRORS, MOUNTS, SWAPS, WAITING };
 
 static void notify(struct watch *w, const char *text)
 {
@@ -209,6 +233,7 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 		{.fd = -1}, {.fd = -1},
 		[SIGNALS] = {.fd = w->signals, .events = POLLIN}, [READER] = {.fd = w->reader},
 		[FILES] = {.fd = child ? -1 : way->files, .events = POLLIN},
+		[ERRORS] = {.fd = polls ? way->errors : -1, .events = POLLIN},
 		[MOUNTS] = {.fd = polls ? w->mounts : -1, .events = POLLPRI},
 		[SWAPS] = {.fd = polls ? w->swaps : -1, .events = POLLPRI},
 	};
@@ -237,6 +262,10 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 		audit_pace_changed(&w->pace, now);
 		w->poll_at = now + SETTLE;
 	}
+	if (fds[ERRORS].revents && os_errors_read(&w->os, way->errors, w->auditor)) {
+		audit_pace_error(&w->pace, now);
+		w->poll_at = now + SETTLE;
+	}
 	return rc;
 }
 
@@ -252,6 +281,8 @@ static int run_child(struct watch *w, const struct audit_work *work, double seco
 	if (rc == 0)
 		audit_way_child(work);
 	bool started = rc > 0;
+	if (work == &w->audit)
+		w->auditor = done.pid;
 	while (started && !w->end && (rc = wait_for(w, &done, done.end)) > 0)
 		;
 	if (started)
@@ -377,6 +408,7 @@ static int watch_open(struct watch *w)
 	if (w->audit.opts->way.files < 0)
 		message("--watch", "cannot watch files: %s; a changed fstab is found at the next "
 		        "interval", strerror(errno));
+	w->audit.opts->way.errors = os_errors_open(&w->os);
 	return w->mounts < 0 || w->signals < 0 ? -1 : 0;
 }
 
@@ -409,6 +441,7 @@ int audit_watch_run(const struct audit_work *work)
 	os_close(&w.os, w.mounts);
 	os_close(&w.os, w.swaps);
 	os_close(&w.os, opts->way.files);
+	os_close(&w.os, opts->way.errors);
 	strbuf_destroy(&w.messages);
 	audit_way_destroy(&opts->way);
 	return status;

@@ -30,7 +30,7 @@ void audit_way_init(struct audit_way *way)
 {
 	*way = (struct audit_way){
 		.root = "/", .live = true, .terminal = isatty(STDOUT_FILENO) != 0,
-		.seconds = -1, .files = -1,
+		.seconds = -1, .files = -1, .errors = -1,
 		.limits = {.warning = {.text = "0"}, .critical = {.text = "0"}},
 	};
 }
