@@ -39,6 +39,7 @@ struct audit {
 	struct map64 written; /* hash of a directory that an overlay writes to -> the first entry */
 	struct map64 keys;       /* scratch: the options of one entry */
 	const struct fstab_entry *typo;   /* the last entry with a misspelled option */
+	const struct fstab_entry *typed;  /* the last entry whose type field was reported */
 	bool cr;                 /* CR LF at a line end has been reported */
 	unsigned misses;         /* number of searches for the intended spelling of a word */
 	unsigned looks;          /* number of searches for options in live mounts, or in the line
@@ -123,6 +124,10 @@ static inline int audit_devices(const struct fstab_facts *facts, const char *sou
 /** Report a character that looks like a blank but separates no fields.
     @return whether it was reported: then the fields of the line are wrong. */
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
+
+/** Check whether the third field is a type.
+    @return false: options are there, which was reported; the fields after it are wrong too. */
+bool audit_fields(struct audit *audit, const struct fstab_entry *entry);
 
 void audit_syntax(struct audit *audit, const struct fstab_entry *entry);
 void audit_numbers(struct audit *audit, const struct fstab_entry *entry);

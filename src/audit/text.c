@@ -202,12 +202,15 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 		const struct fstab_entry *entry = &audit.entries[i];
 		if (audit_blanks(&audit, entry))
 			continue;
+		bool fields = audit_fields(&audit, entry);
 		audit_syntax(&audit, entry);
-		audit_numbers(&audit, entry);
 		audit_order(&audit, entry);
 		audit_repeated(&audit, entry);
-		audit_options(&audit, entry);
-		audit_values(&audit, entry);
+		if (fields) {
+			audit_numbers(&audit, entry);
+			audit_options(&audit, entry);
+			audit_values(&audit, entry);
+		}
 		audit_source(&audit, entry);
 		audit_target(&audit, entry);
 	}

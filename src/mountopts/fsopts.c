@@ -182,6 +182,18 @@ bool fsopt_is_general(const char *name, size_t n)
 	return n && find_in(&general, "", 0, FSOPT_KNOWN, 0, name, n);
 }
 
+bool fsopt_is_any(const char *option, size_t n)
+{
+	const struct fsopt_family *const tables[] = {fsopt_local, fsopt_remote};
+	for (size_t i = 0; n && i < sizeof(tables) / sizeof(*tables); ++i) {
+		for (const struct fsopt_family *family = tables[i]; family->types; ++family) {
+			if (find_in(family, "", 0, FSOPT_KNOWN, 0, option, n))
+				return true;
+		}
+	}
+	return fsopt_is_general(option, n);
+}
+
 const char *fsopt_names(const char *fstype, size_t i)
 {
 	const struct fsopt_family *families[2] = {&general};

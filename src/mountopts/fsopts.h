@@ -87,6 +87,9 @@ bool fsopt_complete(const char *fstype);
     module. */
 bool fsopt_is_general(const char *name, size_t n);
 
+/** Whether an option of n bytes is a general one or one of any type. */
+bool fsopt_is_any(const char *option, size_t n);
+
 /** The names of options, to look for a similar one.
     @fstype  Of a line; NULL: general options.
     @i  From 0.

@@ -7,8 +7,11 @@
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
+#include "mountopts/fsopts.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /** Whether a raw field has a backslash that does not start an escape. */
 static bool has_stray_backslash(const struct tabline_field *field)
@@ -101,6 +104,126 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 	return true;
 }
 
+enum { TYPE_WORDS_MAX = 100 };   /* words of the third field that are checked */
+
+/** The words of the third field. */
+struct type_words {
+	const char *type;        /* the first that is a type; NULL: none */
+	const char *lower;       /* the first that would be a type in lower case, so written */
+	const char *option;      /* the first that is an option or a number */
+	const char *first;       /* the first word, unless it is an option */
+	bool bind, swap;         /* options of binds, of swap spaces */
+};
+
+/** Whether mount(8) can take a word of the third field for a type. */
+static bool is_type(const char *word)
+{
+	return fstype_flags(word) & FST_KNOWN || strcmp(word, "auto") == 0;
+}
+
+/** Whether a word is the name of a type whose options are known, or that only mount(8) knows. */
+static bool is_type_name(const char *word)
+{
+	return is_type(word) || fsopt_names(word, 0)
+	       || word_in(word, strlen(word), "swap none lowntfs-3g davfs zfs");
+}
+
+static void read_type_words(struct audit *audit, const char *list, struct type_words *words)
+{
+	struct arena *arena = &audit->report->arena;
+	const char *at = list;
+	size_t n;
+	for (unsigned i = 0; *at && i < TYPE_WORDS_MAX; ++i, at += n + (at[n] == ',')) {
+		n = strcspn(at, ",");
+		const char *word = arena_strndup(arena, at, n);
+		if (!n || !word)
+			continue;
+		bool name = is_type_name(word);
+		if (is_type(word))
+			words->type = words->type ? words->type : word;
+		if (!name && (memchr(word, '=', n) || opt_is_x(word, n) || fsopt_is_any(word, n)
+		              || word_in(word, n, "sw") || !word[strspn(word, "0123456789")])) {
+			words->option = words->option ? words->option : word;
+			words->bind |= word_in(word, n, "bind rbind");
+			words->swap |= word_in(word, opt_name(word, n), "sw pri");
+			continue;
+		}
+		words->first = i == 0 ? word : words->first;
+		char *lower = arena_strndup(arena, word, n);
+		for (char *c = lower; c && *c; ++c)
+			*c = (char)tolower((unsigned char)*c);
+		if (lower && !name && is_type_name(lower) && !words->lower)
+			words->lower = lower;
+	}
+}
+
+/** Which type a line without one probably has; NULL: that of a disk. */
+static const char *probable_type(const struct fstab_entry *entry, const struct type_words *words)
+{
+	const char *source = entry->source;
+	if (words->swap || !entry->path)
+		return "swap";
+	if (words->bind)
+		return "none";
+	if (fstype_flags(source) & (FST_PSEUDO | FST_LAYERED))
+		return source;
+	return strncmp(source, "//", 2) == 0               ? "cifs"
+	       : *source != '/' && strstr(source, ":/") ? "nfs" : NULL;
+}
+
+/** Whether a mount point is that of a swap space. */
+static bool is_no_target(const char *target)
+{
+	return strcmp(target, "none") == 0 || strcmp(target, "swap") == 0;
+}
+
+/** Report a third field of options alone. */
+static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
+                           const struct type_words *words)
+{
+	const char *type = probable_type(entry, words);
+	bool number = !entry->fstype[strspn(entry->fstype, "0123456789")];
+	audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+		       "source, mount point, type, options, two numbers", entry->fstype,
+		       number ? "insert the type and the options, such as auto defaults"
+		       : type ? audit_format(audit->report, "insert the type %s before it", type)
+		              : "insert the type before it, such as ext4, or auto",
+		       "the type is missing: mount(8) and systemd read %s as the type",
+		       number ? "a number" : "the options");
+}
+
+bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
+{
+	struct type_words words = {0};
+	if (entry->bind || entry->swap || (!entry->path && !is_no_target(entry->target)))
+		return true;
+	read_type_words(audit, entry->fstype, &words);
+	if (words.option || (words.lower && !words.type))
+		audit->typed = entry;
+	if (words.option && !words.first && !words.type) {
+		report_no_type(audit, entry, &words);
+	} else if (words.option) {
+		/* mount(8) tries the words as types, until one mounts. */
+		bool number = !entry->options[strspn(entry->options, "0123456789")],
+		     works = words.type && !number;
+		audit_add_line(audit, entry, FSTAB_SYNTAX,
+			       (works ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+			       "a type, a blank, and options", entry->fstype,
+			       audit_format(audit->report, "separate %s from the options by a "
+			                    "blank", words.type ? words.type : words.first),
+			       "the type field contains options, which %s",
+			       works ? "have no effect" : "mount(8) reads as types");
+	} else if (audit->typed == entry) {
+		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
+			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+			       words.lower, entry->fstype,
+			       audit_format(audit->report, "did you mean %s? Upper and lower case "
+			                    "differ", words.lower),
+			       "unknown type %s", entry->fstype);
+	}
+	return !words.option;
+}
+
 /** Report paths that systemd's generator cannot write to a unit file: its parser removes blanks at
     the end of a value, ends it at a newline, and joins lines at a backslash. */
 static void check_unit_text(struct audit *audit, const struct fstab_entry *entry)
@@ -150,11 +273,14 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 			       *line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, "six fields", NULL,
 			       "put comments on lines of their own",
 			       "text after the sixth field is ignored");
-	bool none = strcmp(entry->target, "none") == 0 || strcmp(entry->target, "swap") == 0;
-	if (!entry->swap && !entry->path)
+	bool none = is_no_target(entry->target), missing = !none && is_type(entry->target);
+	if (!entry->swap && !entry->path && !(none && audit->typed == entry))
 		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, "/...",
-			       none ? "none" : NULL, "use the absolute path of a directory",
-			       "the mount point is not an absolute path");
+			       none ? "none" : NULL,
+			       missing ? "insert the mount point before the type"
+			               : "use the absolute path of a directory",
+			       "the mount point is %s", missing ? "missing: the second field is a "
+			       "type" : "not an absolute path");
 	if (entry->swap && !none)
 		audit_add_line(audit, entry, FSTAB_SWAP, AUDIT_WARNING, "none", entry->target,
 			       "use none", "a swap space has no mount point");

@@ -144,7 +144,8 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 	}
 	/* Types with unlisted options may accept numbers and paths. */
 	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n;
-	if (complete || entry->bind || entry->swap || !entry->path || !(number || *o->text == '/'))
+	if (entry->bind || entry->swap || !entry->path
+	    || !(complete ? number && entry->nopts == 1 : number || *o->text == '/'))
 		return false;
 	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
 		       audit_format(audit->report, "%.*s", (int)o->n, o->text),

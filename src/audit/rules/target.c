@@ -44,6 +44,8 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry)
 	bool loadable = true;
 	int known = 0;
 	size_t n;
+	if (audit->typed == entry)
+		return;
 	for (const char *type = entry->fstype; *type && known == 0; type += n + (type[n] == ',')) {
 		n = strcspn(type, ",");
 		const char *one = audit_format(audit->report, "%.*s", (int)n, type);

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Lines of an fstab as mount -a and systemd's generator read them, and what getmnt audit --static
+reports of them: a line that boot requires and that mount -a cannot mount is critical."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+import gm
+from tables import sh
+
+GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
+HAVE_GENERATOR = os.path.exists(GENERATOR)
+UUID = "aaaaaaaa-2222-3333-4444-555555555555"
+gm.need_fs("ext4")
+gm.need("mkfs.ext4", "losetup", "mount", "umount")
+root = gm.Root()
+gm.devices(root.path)
+for program in ("mount", "umount"):
+    gm.install(program, root.path)
+for name in ("run/mount", "m", "dir", "dev/disk/by-uuid", "dev/disk/by-label", "dev/mapper"):
+    gm.mkdir(root / name)
+loop = gm.run("losetup", "-f", "--show", gm.image(root / "img", 4 << 20, "mkfs.ext4", "-q", "-F", "-U", UUID)).strip()
+held = os.open(loop, os.O_RDONLY | os.O_CLOEXEC)
+gm.run("losetup", "-d", loop)
+for name in (f"disk/by-uuid/{UUID}", "disk/by-label/data", "mapper/disk"):
+    os.symlink(loop, root / f"dev/{name}")
+made = tempfile.mkdtemp()
+
+
+def read_unit(number, line):
+    """What the generator makes of a line: its unit, as a dictionary, or None; and whether boot requires it."""
+    fstab = f"{made}/{number}"
+    gm.touch(fstab, line + "\n")
+    dirs = [gm.mkdir(f"{fstab}-units/{name}") for name in ("normal", "early", "late")]
+    subprocess.run([GENERATOR, *dirs], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                   env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": fstab})
+    unit = None
+    if os.path.exists(f"{dirs[0]}/m.mount"):
+        with open(f"{dirs[0]}/m.mount", encoding="utf-8", errors="replace") as file:
+            unit = dict(row.split("=", 1) for row in file.read().splitlines() if "=" in row)
+    return unit, os.path.lexists(f"{dirs[0]}/local-fs.target.requires/m.mount")
+
+
+# Lines of the mount point /m; whether mount -a mounts it, and whether systemd's boot requires it;
+# the findings above information.
+TAG, DISK = f"UUID={UUID}", "/dev/mapper/disk"
+SYNTAX, TYPE = "FSTAB-SYNTAX critical", "FSTAB-TYPE-UNSUPPORTED critical"
+YES, NO = True, False
+ROWS = [
+    # The third field is not a type.
+    (f"{TAG} /m ext4 rw,nosuid 0 2", YES, YES, ""),
+    (f"{TAG} /m rw,nosuid,nofail 0 2", NO, YES, SYNTAX),
+    (f"{TAG} /m defaults", NO, YES, SYNTAX),
+    (f"{DISK} /m noatime,nofail", NO, YES, SYNTAX),
+    (f"{DISK} /m discard 0 2", NO, YES, SYNTAX),
+    (f"{DISK} /m 0 0", NO, YES, SYNTAX),
+    (f"{DISK} /m auto", YES, YES, ""),
+    (f"{DISK} /m auto,ext4 noatime", YES, YES, ""),
+    (f"{DISK} /m xfs,ext4 noatime", YES, YES, ""),
+    (f"{DISK} /m ext4,noatime", YES, YES, "FSTAB-SYNTAX warning"),
+    (f"{DISK} /m defaults,ext4", YES, YES, "FSTAB-SYNTAX warning"),
+    (f"{DISK} /m ext4,noatime,nofail 0 0", NO, YES, SYNTAX),
+    ("tmpfs /m size=1m,mode=755 0 0", NO, YES, SYNTAX),
+    ("tmpfs /m tmpfs,size=1m", YES, YES, "FSTAB-SYNTAX warning"),
+    ("/dir /m bind", NO, YES, SYNTAX),
+    ("/dir /m none,bind 0 0", NO, YES, SYNTAX),
+    ("/dir /m bind bind", YES, YES, ""),
+    ("/dir /m None bind", YES, YES, ""),
+    ("s:/dir /m _netdev,ro", NO, YES, SYNTAX),
+    (f"{TAG} /m EXT4 rw,nosuid 0 2", NO, YES, TYPE),
+    (f"{TAG} /m EXT4 rw,nofail 0 2", NO, NO, "FSTAB-TYPE-UNSUPPORTED warning"),
+    (f"{DISK} /m Auto", NO, YES, TYPE),
+    (f"{DISK} /m XFS,ext4", YES, YES, ""),
+    ("tmpfs /m TmpFS size=1m", NO, YES, TYPE),
+]
+
+units = [read_unit(number, row[0]) if HAVE_GENERATOR else None for number, row in enumerate(ROWS)]
+shutil.rmtree(made)
+root.enter()
+for (line, mounted, required, expected), unit in zip(ROWS, units):
+    gm.touch("/tried", line + "\n")
+    sh("/bin/mount", "-a", "-T", "/tried", ok=False)
+    found = [row for row in gm.mountinfo() if row.point == b"/m"]
+    gm.expect(bool(found) == mounted, f"mount -a: {line}: {found}")
+    for _ in found:
+        gm.umount("/m")
+    gm.expect(not unit or unit[1] == required, f"systemd: {line}: {unit}")
+    rows = gm.getmnt("audit", "--static", "--fstab=/tried", "--json").json()["findings"]
+    told = sorted({f"{row['code']} {row['severity']}" for row in rows if row["severity"] != "info"})
+    gm.expect(told == ([expected] if expected else []), f"{line}: {told}, not {expected}")
+    # What is right mounts, and what must mount and does not is critical.
+    gm.expect(mounted or not required or "critical" in expected, f"{line}: not critical")
+print(f"  {len(ROWS)} lines" + ("" if HAVE_GENERATOR else "; no systemd here: only mount -a is tried"))
+os.close(held)
+gm.done()
