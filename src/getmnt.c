@@ -266,6 +266,7 @@
  *     order.c            lines that need others
  *     repeated.c         mount points and sources of several lines
  *     source.c           sources
+ *     tag.c              tags that no device can have
  *     overlay.c          overlays and their layers
  *     target.c           mount points, types, helpers
  *     drift.c            lines against mounts

@@ -175,6 +175,17 @@ bool audit_is_unstable(const char *source);
 
 void audit_source(struct audit *audit, const struct fstab_entry *entry);
 
+/* tag.c */
+
+/** Whether a text stands for a value: "<uuid>", "${UUID}". */
+bool audit_is_placeholder(const char *text);
+
+/** Why no device can have a tag; NULL: one may have it.
+    @tag  Without quotation marks.
+    @hint [in,out]  Replaced if there is a better remedy. */
+const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
+                            const char **hint);
+
 /* overlay.c */
 
 void audit_overlay(struct audit *audit, const struct fstab_entry *entry);

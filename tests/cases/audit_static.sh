@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # --static checks the text of an fstab, and nothing of this host: neither its devices nor its mounts.
 cat >fstab <<'FSTAB'
-UUID=0a1b2c3d / ext4 defaults 0 1
+UUID=0a1b2c3d-0000-4000-8000-000000000000 / ext4 defaults 0 1
 GUID=0a1b /guid ext4 nofail 0 2
 tmpfs /gone tmpfs sz=4 0 0
 FSTAB
-printf 'UUID=0a1b2c3d / ext4 defaults 0 1\ntmpfs /gone tmpfs defaults 0 0\n' >clean
+printf 'UUID=0a1b2c3d-0000-4000-8000-000000000000 / ext4 defaults 0 1\ntmpfs /gone tmpfs defaults 0 0\n' >clean
 getmnt audit --static --fstab=fstab
 echo "status $?"
 getmnt audit --static --fstab=clean -v --require-complete
@@ -20,7 +20,7 @@ printf '%s\n' '//nas/a /mnt/c cifs credentials=/etc/c 0 0' '/mnt/c /pool fuse.me
 getmnt audit --static --fstab=branch
 
 echo "--- the root is mounted first, wherever its line is"
-printf '%s\n' 'UUID=0a1b /h btrfs subvol=@h,compress=zstd,nofail 0 0' 'UUID=0a1b / btrfs subvol=@ 0 0' >last
+printf '%s\n' 'UUID=0a1b2c3d-0000-4000-8000-000000000000 /h btrfs subvol=@h,compress=zstd,nofail 0 0' 'UUID=0a1b2c3d-0000-4000-8000-000000000000 / btrfs subvol=@ 0 0' >last
 getmnt audit --static --fstab=last
 
 echo "--- without it, the rules that lack facts are listed"

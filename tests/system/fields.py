@@ -13,7 +13,7 @@ GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
 HAVE_GENERATOR = os.path.exists(GENERATOR)
 UUID = "aaaaaaaa-2222-3333-4444-555555555555"
 gm.need_fs("ext4")
-gm.need("mkfs.ext4", "losetup", "mount", "umount")
+gm.need("mkfs.ext4", "losetup", "mount", "umount", "blkid")
 root = gm.Root()
 gm.devices(root.path)
 for program in ("mount", "umount"):
@@ -45,7 +45,7 @@ def read_unit(number, line):
 # Lines of the mount point /m; whether mount -a mounts it, and whether systemd's boot requires it;
 # the findings above information.
 TAG, DISK = f"UUID={UUID}", "/dev/mapper/disk"
-SYNTAX, TYPE = "FSTAB-SYNTAX critical", "FSTAB-TYPE-UNSUPPORTED critical"
+SYNTAX, TYPE, SOURCE = "FSTAB-SYNTAX critical", "FSTAB-TYPE-UNSUPPORTED critical", "FSTAB-SRC-MISSING critical"
 YES, NO = True, False
 ROWS = [
     # The third field is not a type.
@@ -73,7 +73,64 @@ ROWS = [
     (f"{DISK} /m Auto", NO, YES, TYPE),
     (f"{DISK} /m XFS,ext4", YES, YES, ""),
     ("tmpfs /m TmpFS size=1m", NO, YES, TYPE),
+    (f"{DISK} /m fstype", NO, YES, TYPE),
+    (f"{DISK} /m <type> nofail", NO, NO, "FSTAB-TYPE-UNSUPPORTED warning"),
+    # Tags that no device can have.
+    (f'UUID="{UUID}" /m ext4', YES, YES, ""),
+    (f"UUID='{UUID}' /m auto", YES, YES, ""),
+    ("LABEL=data /m ext4", YES, YES, ""),
+    (f"/dev/disk/by-uuid/{UUID} /m ext4", YES, YES, ""),
+    ("UUID= /m ext4", NO, YES, SOURCE),
+    ('UUID="" /m ext4', NO, YES, SOURCE),
+    ("LABEL= /m ext4", NO, YES, SOURCE),
+    ("PARTUUID= /m ext4", NO, YES, SOURCE),
+    ("/dev/disk/by-uuid/ /m ext4", NO, YES, SOURCE),
+    (f"UUID={DISK} /m ext4", NO, YES, SOURCE),
+    (f"UUID={TAG} /m ext4", NO, YES, SOURCE),
+    ("UUID=<uuid> /m ext4", NO, YES, SOURCE),
+    ("UUID=$UUID /m ext4 nofail", NO, NO, "FSTAB-SRC-MISSING warning"),
+    ("/dev/disk/by-label/${LABEL} /m ext4", NO, YES, SOURCE),
+    ("/dev/mapper/<name> /m ext4", NO, YES, SOURCE),
+    (f"{TAG}, /m ext4", NO, YES, SOURCE),
+    (f'UUID="{UUID} /m ext4', NO, YES, SOURCE),
+    (f"UUID=“{UUID}” /m ext4", NO, YES, SOURCE),
+    (f"UUID={UUID.replace('-', '–')} /m ext4", NO, YES, SOURCE),
+    ("LABEL=“data” /m ext4", NO, YES, SOURCE),
+    ("LABEL=a-label-of-17-byt /m ext4", NO, YES, SOURCE),
+    (f"UUID={UUID.upper()} /m ext4", NO, YES, SOURCE),
+    (f"UUID={UUID[:-1]} /m ext4", NO, YES, SOURCE),
+    ("UUID=1234-5678 /m ext4", NO, YES, SOURCE),
+    ("PARTUUID=1234-5678 /m ext4", NO, YES, SOURCE),
 ]
+
+
+def fat(serial):
+    """As little of a FAT as blkid takes for one."""
+    return (bytes.fromhex("eb3c90") + b"mkfs.fat" + bytes.fromhex("0002 04 0100 02 0002 0010 f8 0c00 2000 0200 00000000 00000000 80 00 29 ")
+            + bytes.fromhex(serial) + b"NO NAME    FAT12   " + bytes(448) + bytes.fromhex("55aaf8ffff"))
+
+
+# The forms of UUIDs are those that libblkid prints; UUIDs of zeros it does not print.
+for fstype, size, mkfs in (("ext4", 4, "mkfs.ext4 -q -F"), ("xfs", 320, "mkfs.xfs -q"), ("btrfs", 128, "mkfs.btrfs -q"),
+                           ("swap", 4, "mkswap -q"), ("vfat", 4, "34cd12ab"), ("vfat", 4, "00000000")):
+    path = f"{made}/image"
+    if fstype == "vfat":
+        with open(path, "wb") as file:
+            file.write(fat(mkfs))
+            file.truncate(size << 20)
+    elif shutil.which(mkfs.split()[0]):
+        gm.image(path, size << 20, *mkfs.split())
+    else:
+        continue
+    uuid = subprocess.run(["blkid", "-p", "-o", "value", "-s", "UUID", path], stdin=gm.null, stdout=subprocess.PIPE,
+                          check=False).stdout.decode().strip()
+    gm.expect(bool(uuid) == (mkfs != "00000000"), f"{fstype}: blkid prints {uuid!r}")
+    os.unlink(path)
+    for value, bad in ((uuid, False), (uuid.swapcase(), True), (uuid[1:], True)) if uuid else (("0000-0000", True),):
+        gm.touch(f"{made}/tag", f"UUID={value} {'none' if fstype == 'swap' else '/m'} {fstype}\n")
+        rows = gm.getmnt("audit", "--static", f"--fstab={made}/tag", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        told = [row["message"] for row in rows if row["code"] == "FSTAB-SRC-MISSING" and row["severity"] == "critical"]
+        gm.expect(bool(told) == bad, f"UUID={value} {fstype}: {told}")
 
 units = [read_unit(number, row[0]) if HAVE_GENERATOR else None for number, row in enumerate(ROWS)]
 shutil.rmtree(made)

@@ -9,9 +9,12 @@
 #include "audit/live.h"
 #include "fstab/edit/merge.h"
 
+#define ROOT_UUID "4007d15c-0000-4000-8000-000000000000"
+#define DATA_UUID "da7ad15c-0000-4000-8000-000000000000"
+
 static const struct devmap_tags devices[] = {
-	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
-	{.name = "/dev/sda2", .type = "ext4", .uuid = "data"},
+	{.name = "/dev/sda1", .type = "ext4", .uuid = ROOT_UUID},
+	{.name = "/dev/sda2", .type = "ext4", .uuid = DATA_UUID},
 };
 
 static int find_device(void *arg, const struct mount *mount, const char *swap,
@@ -35,13 +38,14 @@ static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 	return strstr(target, "env") || strncmp(target, "/run/", 5) == 0 ? FACT_MISSING : FACT_DIR;
 }
 
+#define ROOT_LINE "UUID=" ROOT_UUID " / ext4 defaults 0 1\n"
 #define ROOT "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
 #define DATA "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 rw\n"
-#define LINES "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 defaults 0 2\n"
+#define LINES ROOT_LINE "UUID=" DATA_UUID " /data ext4 defaults 0 2\n"
 #define NOATIME "21 20 8:2 / /data rw,noatime - ext4 /dev/sda2 rw\n"
-#define LINES_NOATIME "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noatime 0 2\n"
+#define LINES_NOATIME ROOT_LINE "UUID=" DATA_UUID " /data ext4 noatime 0 2\n"
 #define READONLY "21 20 8:2 / /data ro,noexec,noatime - ext4 /dev/sda2 rw\n"
-#define LINES_READONLY "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 ro,noexec,noatime 0 2\n"
+#define LINES_READONLY ROOT_LINE "UUID=" DATA_UUID " /data ext4 ro,noexec,noatime 0 2\n"
 
 static const struct {
 	const char *table, *lines;
@@ -50,18 +54,18 @@ static const struct {
 } rows[] = {
 	{ROOT DATA, LINES, "", ""},
 	{ROOT, LINES, "", "DRIFT-NOT-MOUNTED warning 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\n", "missing 0 /data\n",
+	{ROOT DATA, ROOT_LINE, "missing 0 /data\n",
 	 "DRIFT-NOT-IN-FSTAB warning 0\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=other /data ext4 defaults 0 2\n",
+	{ROOT DATA, ROOT_LINE "LABEL=other /data ext4 defaults 0 2\n",
 	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n",
+	{ROOT DATA, ROOT_LINE "UUID=" DATA_UUID " /data xfs defaults 0 2\n",
 	 "source 2 /data\n", "DRIFT-SOURCE critical 2\n"},
-	{ROOT DATA, "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 noexec 0 2\n",
+	{ROOT DATA, ROOT_LINE "UUID=" DATA_UUID " /data ext4 noexec 0 2\n",
 	 "options 2 /data exec\n", "DRIFT-OPTIONS warning 2\n"},
 	{ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 rw\n", LINES, "options 2 /data ro\n",
 	 "DRIFT-READONLY critical 2\n"},
-	{ROOT DATA, LINES "UUID=data /elsewhere ext4 defaults 0 2\n", "elsewhere 3 /data\n",
-	 "DRIFT-NOT-MOUNTED warning 3\n"},
+	{ROOT DATA, LINES "UUID=" DATA_UUID " /elsewhere ext4 defaults 0 2\n",
+	 "elsewhere 3 /data\n", "DRIFT-NOT-MOUNTED warning 3\n"},
 	/* A read-only bind is what its line asks for, of a whole mount as of a directory, also
 	   bound again. */
 	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
@@ -69,7 +73,7 @@ static const struct {
 	/* Of a read-only file system a bind is read-only, also with rw. */
 	{ROOT "21 20 8:2 / /data ro,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "
 	      "ext4 /dev/sda2 ro\n",
-	 "UUID=root / ext4 defaults 0 1\nUUID=data /data ext4 ro 0 2\n/data/a /ro none bind,rw 0 "
+	 ROOT_LINE "UUID=" DATA_UUID " /data ext4 ro 0 2\n/data/a /ro none bind,rw 0 "
 	 "0\n", "", ""},
 	/* A later line may remount it. */
 	{ROOT DATA "22 20 8:2 / /ro ro,relatime - ext4 /dev/sda2 rw\n",
@@ -85,7 +89,7 @@ static const struct {
 	           "ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n/ro /again none bind 0 0\n", "", ""},
 	{ROOT "21 20 8:1 /srv/a /srv/a ro,relatime - ext4 /dev/sda1 rw\n",
-	 "UUID=root / ext4 defaults 0 1\n/srv/a /srv/a none bind,ro 0 0\n", "", ""},
+	 ROOT_LINE "/srv/a /srv/a none bind,ro 0 0\n", "", ""},
 	/* The file system below is read-only since an error: that is of the file system's own line.
 	 */
 	{ROOT "21 20 8:2 / /data rw,relatime - ext4 /dev/sda2 ro\n22 20 8:2 /a /ro ro,relatime - "

@@ -189,6 +189,30 @@ UNIT_TEST(each_rule)
 	CU_ASSERT_EQUAL(audit_code("FSTAB", 5), -1);
 }
 
+/** A row "TAG TYPE -> SEVERITY MESSAGE | HINT", or "-> healthy", without facts. */
+static void check_tag(const char *row, const char *outcome)
+{
+	char line[512], got[512] = "healthy";
+	struct audit_report report;
+	const char *type = strrchr(row, ' ') + 1;
+	snprintf(line, sizeof(line), "%.*s %s %s\n", (int)(type - 1 - row), row,
+	         strcmp(type, "swap") == 0 ? "none" : "/x", type);
+	judged(line, NULL, &report);
+	for (size_t i = 0; i < report.count; ++i) {
+		const struct audit_finding *f = &report.findings[i];
+		if (f->code == FSTAB_SRC_MISSING)
+			snprintf(got, sizeof(got), "%s %s | %s", audit_severity_name(f->severity),
+			         f->message, f->hint);
+	}
+	unit_expect(got, outcome);
+	audit_report_destroy(&report);
+}
+
+UNIT_TEST(tags_without_facts)
+{
+	CU_ASSERT(unit_each_row("tests/fixtures/fstab/tags", check_tag) > 60);
+}
+
 UNIT_TEST(root)
 {
 	CU_ASSERT_STRING_EQUAL(judged(X " /home xfs\n" ROOT, &facts, NULL),

@@ -10,9 +10,11 @@
 #include "fault.h"
 #include "fstab/match.h"
 
+#define DATA_UUID "da7a0000-0000-4000-8000-000000000000"   /* as in the fixture */
+
 static const struct devmap_tags tags[] = {
 	{.name = "/dev/sda1", .type = "ext4", .uuid = "root"},
-	{.name = "/dev/sda2", .type = "xfs", .uuid = "data"},
+	{.name = "/dev/sda2", .type = "xfs", .uuid = DATA_UUID},
 	{.name = "/dev/sda5", .type = "swap", .uuid = "swap"},
 };
 
@@ -165,12 +167,13 @@ UNIT_TEST(nul_bytes)
 static int check_bad(void *arg)
 {
 	static const char bad[] =
-		"UUID=root / ext4 defaults 0 1\nUUID=data /data xfs defaults 0 2\n"
+		"UUID=root / ext4 defaults 0 1\nUUID=" DATA_UUID " /data xfs defaults 0 2\n"
 		"/data/a\\012b /bound none bind,ro 0 0\no /ov overlay "
 		"lowerdir=/data/l:/l,upperdir=/data/u,workdir=/data/w\n"
-		"t /t tmpfs newopt\nUUID=gone /x ext4 defautls,ro,rw\n/data /y none rbind\n"
+		"t /t tmpfs newopt\nLABEL=gone /x ext4 defautls,ro,rw\n/data /y none rbind\n"
 		"/f.img /z ext4 loop\nx /data/\\0 tmpfs X-mount.mkdir\nLABEL=\"q\" /q auto\n";
-	struct selfcheck_input in = input_of(arg, "UUID=x /x ext4\nUUID=data /lost xfs\n", bad);
+	struct selfcheck_input in =
+		input_of(arg, "UUID=x /x ext4\nUUID=" DATA_UUID " /lost xfs\n", bad);
 	struct selfcheck check;
 	int rc = selfcheck_make(&in, &check), error = errno;
 	selfcheck_destroy(&check);

@@ -192,13 +192,25 @@ static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
 		       number ? "a number" : "the options");
 }
 
+/** Whether no type can have a name: it stands for one, or has bytes that no type has. */
+static bool is_no_name(const char *fstype)
+{
+	static const char names[] = "fstype fs_type vfstype fs_vfstype type filesystem";
+	bool ascii = true;
+	for (const char *c = fstype; *c; ++c)
+		ascii &= (unsigned char)*c < 0x80;
+	return !ascii || fstype[strcspn(fstype, "<>{}$\"'`")]
+	       || word_in(fstype, strlen(fstype), names);
+}
+
 bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 {
 	struct type_words words = {0};
 	if (entry->bind || entry->swap || (!entry->path && !is_no_target(entry->target)))
 		return true;
 	read_type_words(audit, entry->fstype, &words);
-	if (words.option || (words.lower && !words.type))
+	bool no_name = is_no_name(entry->fstype);
+	if (words.option || (!words.type && (words.lower || no_name)))
 		audit->typed = entry;
 	if (words.option && !words.first && !words.type) {
 		report_no_type(audit, entry, &words);
@@ -217,8 +229,9 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
 			       words.lower, entry->fstype,
-			       audit_format(audit->report, "did you mean %s? Upper and lower case "
-			                    "differ", words.lower),
+			       words.lower ? audit_format(audit->report, "did you mean %s? Upper "
+			                                  "and lower case differ", words.lower)
+			                   : "write the type, such as ext4, or auto",
 			       "unknown type %s", entry->fstype);
 	}
 	return !words.option;

@@ -341,6 +341,23 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 	return true;
 }
 
+/** Report a tag that no device can have, also as a link in /dev/disk.  @return whether it is. */
+static bool add_impossible(struct audit *audit, const struct fstab_entry *entry,
+                           const char *source)
+{
+	struct strbuf link = {.arena = &audit->report->arena};
+	const char *last = strrchr(source, '/'),
+	           *hint = "use the value that lsblk -f or blkid shows",
+	           *tag = fstab_link_tag(source, &link) ? strbuf_str(&link)
+	                : *source == '/' ? NULL : source,
+	           *fault = tag ? audit_tag_fault(audit, entry, tag, &hint)
+	                  : word_below(source, "/dev") && audit_is_placeholder(last + 1)
+	                    ? "the source is a placeholder" : NULL;
+	if (fault)
+		add_invalid(audit, entry, hint, fault);
+	return fault;
+}
+
 static void check_device(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -369,6 +386,8 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
 	count = all > 1 ? all : count;
 	check_network(audit, entry, count > 0 && device.remote);
+	if (count <= 0 && add_impossible(audit, entry, source))
+		return;
 	if (count < 0 && *source == '/' && !audit_above(audit, entry, source)
 	    && add_no_device(audit, entry, source))
 		return;

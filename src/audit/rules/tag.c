@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tags that no device can have: UUID=<uuid>, LABEL= without a value, the serial number of a FAT for
+ * an ext4.
+ *
+ * libblkid makes the UUID of each file system in one form, and udev names its link after it:
+ * mount(8) and systemd find no other form of it, not even in other case.
+ *
+ * Source: libblkid/src/superblocks/ and partitions/ of util-linux 2.38.
+ */
+#include "audit/audit_impl.h"
+
+#include "base/words.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Forms: 'x' is a digit or one of a to f, 'X' a digit or one of A to F, 'd' a digit. */
+#define LONG_FORM "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+#define FAT_FORM "XXXX-XXXX"
+#define NTFS_FORM "XXXXXXXXXXXXXXXX"
+
+/** The forms of the UUIDs of all file systems. */
+static const char *const any_forms[] = {
+	LONG_FORM, FAT_FORM, NTFS_FORM, "xxxxxxxxxxxxxxxx", "dddd-dd-dd-dd-dd-dd-dd", NULL,
+};
+
+/** The form of a UUID by the type of the line. */
+static const struct {
+	const char *types, *form;
+} uuid_forms[] = {
+	{"ext2 ext3 ext4 xfs btrfs f2fs jfs reiserfs swap nilfs2 ocfs2 gfs2 bcachefs erofs "
+	 "hfsplus", LONG_FORM},
+	{"vfat msdos exfat", FAT_FORM},
+	{"ntfs ntfs3 ntfs-3g lowntfs-3g", NTFS_FORM},
+};
+
+/** The forms of a PARTUUID: of a GPT, of an MBR. */
+static const char *const partuuid_forms[] = {LONG_FORM, "xxxxxxxx-xx", "xxxxxxxx-xxx", NULL};
+
+/** The longest label of a type, in bytes. */
+static const struct {
+	const char *types;
+	size_t most;
+} label_sizes[] = {
+	{"ext2 ext3 ext4 reiserfs jfs swap", 16},
+	{"xfs", 12},
+	{"vfat msdos", 11},
+};
+
+/** Whether a value has a form.
+    @other [out]  Set if it has the form in other case. */
+static bool has_form(const char *value, const char *form, bool *other)
+{
+	bool same = true;
+	if (strlen(value) != strlen(form))
+		return false;
+	for (size_t i = 0; form[i]; ++i) {
+		unsigned char c = (unsigned char)value[i];
+		bool hex = form[i] == 'x' || form[i] == 'X';
+		if (hex ? !isxdigit(c) : form[i] == 'd' ? !isdigit(c) : c != form[i])
+			return false;
+		same &= !(form[i] == 'x' ? isupper(c) : form[i] == 'X' && islower(c));
+	}
+	*other |= !same;
+	return same;
+}
+
+static bool has_any_form(const char *value, const char *const *forms, bool *other)
+{
+	for (; *forms; ++forms) {
+		if (has_form(value, *forms, other))
+			return true;
+	}
+	return false;
+}
+
+bool audit_is_placeholder(const char *text)
+{
+	size_t n = strlen(text);
+	return (n > 1 && *text == '<' && text[n - 1] == '>')
+	       || (*text == '$' && (isalpha((unsigned char)text[1]) || text[1] == '_'))
+	       || strstr(text, "${") || strstr(text, "$(") || strstr(text, "{{");
+}
+
+/** Set the forms of the UUIDs of a type.  @return false: unknown. */
+static bool find_forms(const char *fstype, const char *forms[static 2])
+{
+	for (size_t i = 0; i < sizeof(uuid_forms) / sizeof(*uuid_forms); ++i) {
+		if (word_in(fstype, strlen(fstype), uuid_forms[i].types)) {
+			forms[0] = uuid_forms[i].form;
+			return true;
+		}
+	}
+	return false;
+}
+
+/** Why no device has a UUID or PARTUUID; or NULL. */
+static const char *uuid_fault(struct audit *audit, const struct fstab_entry *entry, bool part,
+                              const char *value, const char **hint)
+{
+	static const char bytes[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
+	const char *of_type[2] = {NULL, NULL}, *tag = part ? "PARTUUID" : "UUID";
+	const char *const *forms = part ? partuuid_forms : of_type;
+	struct audit_report *report = audit->report;
+	bool other = false, unused;
+	if (value[strspn(value, bytes)])
+		return audit_format(report, "a %s has only letters, digits and dashes", tag);
+	if (!value[strspn(value, "0-")])
+		return audit_format(report, "no device has a %s of zeros", tag);
+	if (!part && (strcmp(entry->fstype, "auto") == 0 || strchr(entry->fstype, ',')))
+		forms = any_forms;
+	else if (!part && !find_forms(entry->fstype, of_type))
+		return NULL;
+	if (has_any_form(value, forms, &other))
+		return NULL;
+	if (other) {
+		char *copy = arena_strndup(&report->arena, value, strlen(value));
+		bool upper = strlen(value) != strlen(LONG_FORM) && !part;
+		for (char *c = copy; c && *c; ++c)
+			*c = (char)(upper ? toupper((unsigned char)*c)
+			                  : tolower((unsigned char)*c));
+		*hint = audit_format(report, "did you mean %s=%s? Upper and lower case differ", tag,
+		                     copy ? copy : "");
+		return audit_format(report, "a %s of this form has %s-case letters: mount(8) and "
+		                    "systemd find no other", tag, upper ? "upper" : "lower");
+	}
+	bool other_tag = part ? has_any_form(value, any_forms, &unused)
+	                 : !has_form(value, LONG_FORM, &unused)
+	                   && has_any_form(value, partuuid_forms, &unused);
+	if (other_tag)
+		*hint = audit_format(report, "use %s=%s", part ? "UUID" : "PARTUUID", value);
+	return part || forms == any_forms
+	       ? audit_format(report, "no device has a %s of this form", tag)
+	       : audit_format(report, "a UUID of %s has the form %s", entry->fstype, *forms);
+}
+
+/** Why no file system of the type has a label; or NULL. */
+static const char *label_fault(struct audit *audit, const struct fstab_entry *entry,
+                               const char *value)
+{
+	size_t n = strlen(value), type = strlen(entry->fstype);
+	/* U+2018 to U+201F, U+00AB. */
+	if ((n > 3 && memcmp(value, "\xe2\x80", 2) == 0 && (value[2] & 0xf8) == 0x98)
+	    || memcmp(value, "\xc2\xab", 2) == 0)
+		return "the label begins with a quotation mark that is not ASCII, and a part of it";
+	for (size_t i = 0; i < sizeof(label_sizes) / sizeof(*label_sizes); ++i) {
+		if (word_in(entry->fstype, type, label_sizes[i].types) && n > label_sizes[i].most)
+			return audit_format(audit->report, "a label of %s has at most %zu bytes",
+			                    entry->fstype, label_sizes[i].most);
+	}
+	return NULL;
+}
+
+const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
+                            const char **hint)
+{
+	const char *value = strchr(tag, '=') + 1;
+	int n = (int)(value - tag);
+	if (!*value)
+		return audit_format(audit->report, "%.*s has no value", n, tag);
+	if (audit_is_placeholder(value))
+		return audit_format(audit->report, "the value of %.*s is a placeholder", n, tag);
+	if (strncmp(value, "/dev/", 5) == 0 || fstab_is_tag(value)) {
+		*hint = audit_format(audit->report, "use %s", value);
+		return audit_format(audit->report, "the value of %.*s is a %s", n, tag,
+		                    *value == '/' ? "path of a device" : "tag");
+	}
+	if (strncmp(tag, "UUID=", 5) == 0)
+		return uuid_fault(audit, entry, false, value, hint);
+	if (strncmp(tag, "PARTUUID=", 9) == 0)
+		return uuid_fault(audit, entry, true, value, hint);
+	return strncmp(tag, "LABEL=", 6) == 0 ? label_fault(audit, entry, value) : NULL;
+}
