@@ -28,7 +28,7 @@ static bool has_stray_backslash(const struct tabline_field *field)
 	return false;
 }
 
-/** Check invisible bytes: control characters and foreign line ends. */
+/** Report control characters in a line, and CR LF at its end. */
 static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -42,7 +42,8 @@ static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 			       "remove them; cat -A shows them",
 			       "it contains control characters, which are read as part of a name "
 			       "or an option");
-	/* getmntent(3) removes only the LF.  Report a CR once for each file. */
+	/* getmntent(3) removes only the LF.  If the CR becomes a part of the options (`last`),
+	   report every such line, else only the first line of the file with a CR. */
 	if (last || (cr && !audit->cr))
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
 			       last ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING, "LF", "CR LF",
@@ -53,7 +54,9 @@ static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 	audit->cr |= cr;
 }
 
-/** A character within n bytes that looks like a blank but is not; or NULL. */
+/** Find a character in n bytes that looks like a blank but does not separate fields; or NULL.
+    @name [out]  The name of the character, such as "U+00A0".
+    @len [out]   Its number of bytes. */
 static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
 {
 	static const char *const blanks[][2] = {
@@ -62,7 +65,7 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 	        {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
 	};
 	for (size_t i = 0; text && i < n; ++i) {
-		/* All other blanks have another first byte. */
+		/* The first byte of each of these characters is 0xc2 or greater. */
 		for (size_t k = 0;
 		     (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
 			*len = strlen(blanks[k][0]);
@@ -87,7 +90,8 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 		found = find_blank(entry->opts[i].name, entry->opts[i].nname, &name, &len);
 	if (!found)
 		return false;
-	/* "UUID=x /d": the text after the character was probably the mount point. */
+	/* In "UUID=x /d", with such a character instead of the blank, the text after the character
+	   was probably intended as the mount point. */
 	struct fstab_entry intended = *entry;
 	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
 	if (odd && in && in[len] == '/') {
@@ -237,8 +241,9 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 	return !words.option;
 }
 
-/** Report paths that systemd's generator cannot write to a unit file: its parser removes blanks at
-    the end of a value, ends it at a newline, and joins lines at a backslash. */
+/** Report paths that systemd's generator cannot write to a unit file: the parser of unit files
+    removes blanks at the end of a value, ends the value at a newline, and joins the next line to a
+    value that ends in a backslash. */
 static void check_unit_text(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *const paths[] = {entry->path, *entry->source == '/' ? entry->source : NULL};
@@ -337,7 +342,8 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
 	bool root = entry->path && !entry->path[1];
-	/* Any other field that is still valid in an entry is a negative number. */
+	/* A missing field is -1.  If the field exists but is less than 0, it is a negative number,
+	   since a field that is not a number makes the line damaged. */
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ],
 	                           *second = &entry->line->fields[TABLINE_PASSNO];
 	if (freq > 1 || (freq < 0 && first->raw))
@@ -356,8 +362,9 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 				       audit_format(audit->report, "%d", pass), "use 0",
 				       "%s cannot be checked by fsck(8)", what);
 	}
-	/* Installers write 1: Debian's for the ESP, Ubuntu's for all file systems.  systemd
-	   treats it as 2. */
+	/* A pass of 1 for another file system than the root is only an info: the installer of
+	   Debian writes 1 for the EFI system partition (vfat), that of Ubuntu for all file systems,
+	   and systemd treats 1 as 2. */
 	const struct fstab_entry *first_root = audit_at(audit, "/");
 	if (!root && pass == 1 && entry->type & FST_FSCK && !entry->noauto
 	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->type & FST_FSCK

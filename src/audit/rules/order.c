@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of entries that need other entries.
+ * Report faults of the order of entries: the findings of order_check().
  */
 #include "audit/audit_impl.h"
 
@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-/** The source of a bind or image with its existing symlinks followed, since the source may
-    appear only when another line is mounted.  NULL: unknown. */
+/** Follow the symlinks in the source of a bind or image.  The source may exist only after a line is
+    mounted, so only the existing components are followed.  NULL: the source is unknown, or is not a
+    path. */
 static const char *real_source(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
@@ -37,7 +38,8 @@ void audit_order_make(struct audit *audit)
 	audit->norder_findings = order_check(&audit->order, NULL, &audit->order_findings);
 }
 
-/** The order findings of an entry.  Call for the entries in their order. */
+/** Get the findings of order_check() about an entry.  Call for the entries in the order of the
+    file. */
 static const struct order_finding *findings_of(struct audit *audit, const struct fstab_entry *entry,
                                                size_t *count)
 {
@@ -52,7 +54,7 @@ static const struct order_finding *findings_of(struct audit *audit, const struct
 	return *count ? audit->order_findings + audit->order_at : NULL;
 }
 
-/** The first finding with a fault, preferably not of kind ORDER_PARENT; NULL: none. */
+/** Find the first finding with a fault, preferably not of kind ORDER_PARENT; NULL: no finding. */
 static const struct order_finding *find_fault(const struct order_finding *findings, size_t count,
                                               enum order_fault fault)
 {
@@ -64,7 +66,7 @@ static const struct order_finding *find_fault(const struct order_finding *findin
 	return found;
 }
 
-/** The part of a line that needs another line, in words. */
+/** Name, for a message, the part of a line that causes a need. */
 static const char *what_needs(enum order_kind kind)
 {
 	static const char *const words[ORDER_KINDS] = {
@@ -81,8 +83,8 @@ static const char *what_needs(enum order_kind kind)
 	return words[kind];
 }
 
-/** Report a line that mount -a mounts too early.  systemd orders lines by path, if it knows the
-    path. */
+/** Report that mount -a mounts `entry` before `other`, which it needs.  systemd mounts both in the
+    right order if it makes a dependency from the need. */
 static void report_late(struct audit *audit, const struct fstab_entry *entry,
                         const struct order_finding *late, const struct fstab_entry *other)
 {
@@ -95,8 +97,8 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 		if (order_matters(order, late->line, need) && of > last)
 			last = of;
 	}
-	/* Fedora Silverblue lists /home, a symlink to /var/home, before /var: systemd
-	   resolves it. */
+	/* followed: the mount point is a symlink, which systemd follows.  Fedora Silverblue has the
+	   line of /home, a symlink to /var/home, before the line of /var. */
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
 	bool followed = parent && link, systemd = audit_is_systemd(audit),
 	     known = order_is_known(late->kind);
@@ -115,7 +117,7 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 		                             other->path, number), who);
 }
 
-/** Whether systemd knows a dependency of a line if the line has _netdev.
+/** Whether systemd makes a dependency from a need of this kind for a line with _netdev.
     Source: mount_add_mount_dependencies() of systemd 252. */
 static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 {
@@ -123,9 +125,9 @@ static bool is_seen(const struct fstab_entry *entry, enum order_kind kind)
 	       && (kind != ORDER_SOURCE || fstab_entry_value(entry, "loop"));
 }
 
-/** The options, as written in an fstab, that make systemd mount a line after all lines that it
-    needs for the same reason.
-    @options  Options to start with, or "". */
+/** List the options, escaped for an fstab, that make systemd mount a line after all lines that it
+    needs for the reason finding->kind.
+    @options  The list begins with these options; or "". */
 static const char *lacking_options(struct audit *audit, const struct fstab_entry *entry,
                                    const struct order_finding *finding, const char *options)
 {
@@ -148,13 +150,14 @@ static const char *lacking_options(struct audit *audit, const struct fstab_entry
 	return strbuf_str(&text);
 }
 
-/** Report a line that needs the network, but that systemd mounts before the network. */
+/** Report that `entry`, which needs `other` and so the network, is mounted before systemd starts
+    the network. */
 static void report_network(struct audit *audit, const struct fstab_entry *entry,
                            const struct order_finding *finding, const struct fstab_entry *other)
 {
 	unsigned flags = audit->order.flags[finding->line];
-	/* systemd starts an automount unit before local-fs.target, and the mounts above its
-	   mount point before that. */
+	/* systemd starts an automount unit before local-fs.target, and makes the mounts above its
+	   mount point even before the automount unit. */
 	if (flags & ORDER_IS_AUTOMOUNT && finding->kind == ORDER_PARENT) {
 		const struct opt *option = entry->opts;
 		while (option->meaning != FO_AUTOMOUNTED)
@@ -182,7 +185,7 @@ static void report_network(struct audit *audit, const struct fstab_entry *entry,
 		       what_needs(finding->kind), other->line->number, other->path);
 }
 
-/** Report a fault of one dependency of a line. */
+/** Report a finding of order_check(). */
 static void report_fault(struct audit *audit, const struct fstab_entry *entry,
                          const struct order_finding *finding)
 {
@@ -241,8 +244,8 @@ static bool is_late_source(const struct order_finding *finding)
 	return finding->fault == ORDER_LATE && finding->kind != ORDER_PARENT;
 }
 
-/** Whether systemd knows the dependency on a branch because the branch is the whole source.  A
-    line that is too late is reported anyway. */
+/** Whether a finding about a branch need not be reported, because the branch is the whole source,
+    and the same fault was found for the source.  False for ORDER_LATE. */
 static bool is_source_too(const struct order_finding *findings, size_t count,
                           const struct order_finding *branch)
 {
@@ -260,7 +263,8 @@ void audit_order(struct audit *audit, const struct fstab_entry *entry)
 	size_t count;
 	const struct order_finding *findings = findings_of(audit, entry, &count), *source = NULL;
 	const struct order_finding *cycle = find_fault(findings, count, ORDER_CYCLE);
-	/* One of several dependencies is enough, preferably one unknown to systemd. */
+	/* source: of several sources that are mounted late, the one to report, preferably a need
+	   that systemd ignores. */
 	for (size_t i = 0; i < count; ++i) {
 		if (is_late_source(&findings[i])
 		    && (!source || order_is_known(source->kind) > order_is_known(findings[i].kind)))
@@ -268,7 +272,8 @@ void audit_order(struct audit *audit, const struct fstab_entry *entry)
 	}
 	for (size_t i = 0; i < count; ++i) {
 		const struct order_finding *finding = &findings[i];
-		/* In a cycle adding an option does not help. */
+		/* Report one cycle and one late source.  In a cycle, do not report late lines,
+		   since moving them does not help. */
 		if (!(cycle && finding->fault == ORDER_LATE)
 		    && !(finding->fault == ORDER_CYCLE && finding != cycle)
 		    && !(is_late_source(finding) && finding != source)
@@ -283,7 +288,7 @@ bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry)
 	const struct order_finding *findings = findings_of(audit, entry, &count);
 	const struct order_finding *idle = find_fault(findings, count, ORDER_NOAUTO);
 	const struct order_finding *optional = find_fault(findings, count, ORDER_OPTIONAL);
-	/* A line whose mount point is a file mounts no directory. */
+	/* Ignore a needed noauto line if its mount point is a file, below which no path exists. */
 	if (idle && audit->entries[idle->other].kind == FACT_FILE)
 		idle = NULL;
 	const struct order_finding *finding =

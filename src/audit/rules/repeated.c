@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entries with the mount point or source of another entry.
+ * Report entries with the mount point or the source of an earlier entry.
  */
 #include "audit/audit_impl.h"
 
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/** The key of a source: its device number if known, else its name. */
+/** The key of an entry in audit.by_source: a hash of the device number of the source or, if the
+    number is not known, of the source. */
 static uint64_t source_key(const struct fstab_entry *entry)
 {
 	const uint32_t number[] = {entry->major, entry->minor};
@@ -18,7 +19,7 @@ static uint64_t source_key(const struct fstab_entry *entry)
 	                       : map64_text(entry->source);
 }
 
-/** Store the device number of an entry's source. */
+/** Set the device number of the source of an entry, if it is known. */
 static void number_source(const struct audit *audit, struct fstab_entry *entry)
 {
 	struct fstab_device device = {0};
@@ -36,15 +37,17 @@ void audit_index_source(struct audit *audit, uint32_t i)
 	number_source(audit, entry);
 	uint64_t source = source_key(entry);
 	uint32_t later = map64_remove(&audit->by_source, source);
-	/* The root is mounted first, wherever its line is, which matters for subvolumes. */
+	/* Entries are added in reverse order, and each replaces a later entry of the file system.
+	   But a later entry of "/" remains: the root is mounted first, wherever its line is, and
+	   the first mount of a file system with subvolumes determines its options. */
 	const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
 	                   ? audit->entries[later].path : NULL;
 	uint32_t first = path && strcmp(path, "/") == 0 ? later : i;
 	map64_put(&audit->by_source, source, first);
 }
 
-/** Report options of a btrfs line that the first mounted line of the file system lacks: a
-    superblock has one set of options. */
+/** Report options of a btrfs line that `first`, the line that is mounted first from the file
+    system, lacks: a superblock has one set of options. */
 static void check_superblock(struct audit *audit, const struct fstab_entry *first,
                              const struct fstab_entry *entry)
 {
@@ -102,7 +105,7 @@ static void check_point(struct audit *audit, const struct fstab_entry *entry)
 		entry->noauto ? NULL : earlier(audit, &audit->first_mounted_at, entry);
 	if (!first || (!mounted && (!audit_is_systemd(audit) || entry->skipped)))
 		return;
-	/* A bind onto itself has other flags; both have the unit of the mount below. */
+	/* A bind of the mount point onto itself is intended, to give the mount different flags. */
 	const char *source = fstab_normal(&audit->report->arena, entry->source);
 	if (entry->bind && source && strcmp(source, entry->path) == 0)
 		return;
@@ -150,7 +153,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 		check_point(audit, entry);
 	if (entry->idle)
 		return;
-	/* A device without subvolumes. */
+	/* The source is compared only for swap spaces and file systems on devices. */
 	if (!*entry->source || entry->bind || strcmp(entry->source, "none") == 0
 	    || !(entry->swap || entry->type & FST_DEVICE))
 		return;
