@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a line: whether they exist, have accepted values, and can be combined.
+ * Check the options of a line: whether they exist, have accepted values, and can be combined.
  *
- * If mountopts/fsopts.h lists all options of a type, any other option is an error; for other types
- * an option is only reported if it resembles a known one.  x-* and X-* are for any program.
+ * If mountopts/fsopts.h lists all options of a type, an option that is not in the list is an error.
+ * For all other types, an unknown option is reported only if it resembles a known option.  Options
+ * x-* and X-* may be for any program.
  */
 #include "audit/audit_impl.h"
 
@@ -32,7 +33,8 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 	}
 }
 
-/** Find a similar option among the options of a type; NULL: the general options. */
+/** Find the option nearest to a word, as audit_nearest() does.
+    @fstype  Search the options of this type; NULL: the general options. */
 static void nearest_option(const char *fstype, const char *word, size_t n, unsigned *best,
                            const char **found, size_t *nfound)
 {
@@ -41,22 +43,23 @@ static void nearest_option(const char *fstype, const char *word, size_t n, unsig
 		audit_nearest(names, word, n, best, found, nfound);
 }
 
-/** The option that was probably intended by a misspelled word; or NULL.
+/** Find the option that was probably intended by a misspelled word; or NULL.
     @complete  All options of the type are known.
-    @none      The type is "none", as for binds. */
+    @none      The type is "none", as for binds.
+    @nfound [out]  The number of bytes of the result. */
 static const char *near_miss(struct audit *audit, const char *fstype, const char *word, size_t n,
                              bool complete, bool none, size_t *nfound)
 {
-	/* General options that do not resemble an option of any file system, even an unlisted
-	   one. */
+	/* General options that do not resemble an option of any file system, even of types whose
+	   options are not all known. */
 	static const char distinct_options[] =
 	        "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 	const char *found = NULL;
 	bool partial = !complete && fsopt_names(fstype, 0);
-	/* Short words resemble many options. */
+	/* Short words resemble many options, so the limit of edits is lower. */
 	unsigned best = n < 7 ? 2 : 3;
 	if (n < (complete || partial || none ? 4 : 5) || n > AUDIT_NAME_MAX
-	    || (!complete && word_is(word, n, "notail"))) /* of reiserfs */
+	    || (!complete && word_is(word, n, "notail"))) /* an option of reiserfs */
 		return NULL;
 	if (audit->misses++ >= AUDIT_MISSES_MAX) {
 		audit_not_checked(audit->report, FSTAB_OPT_TYPO);
@@ -73,8 +76,8 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	return found;
 }
 
-/** Whether a live mount of the type shows an option of len bytes, or an option with this name:
-    then the kernel knows it. */
+/** Whether the kernel knows an option of len bytes, because a live mount of the type shows the
+    option or an option with this name. */
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
 {
 	const struct discovery *d = audit->in->live;
@@ -90,12 +93,12 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 	return false;
 }
 
-/** Check the value of a known option. */
+/** Report a known option whose value the kernel refuses. */
 static void check_value(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
-	/* Only loop devices have these options. */
+	/* Without the option "loop", these options have no effect. */
 	bool loop = word_in(o->text, o->nname, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, o->text, o->n)
 	    || (loop && !fstab_entry_value(entry, "loop")))
@@ -111,7 +114,7 @@ static void check_value(struct audit *audit, const struct fstab_entry *entry,
 	audit->option = audit->refused = NULL;
 }
 
-/** Report an unknown option that resembles a known one. */
+/** Report an unknown option that resembles the option `known` of n bytes. */
 static void report_typo(struct audit *audit, const struct fstab_entry *entry, unsigned level,
                         const struct opt *o, const char *known, size_t n)
 {
@@ -122,7 +125,9 @@ static void report_typo(struct audit *audit, const struct fstab_entry *entry, un
 		       "unknown option \"%.*s\"", (int)o->nname, o->text);
 }
 
-/** Check an unknown option by its form.  @return whether it is reported. */
+/** Report an unknown option if its form shows the mistake: a misspelled prefix "x-systemd.", "prio"
+    for a swap space, a number, or a path.
+    @return whether the option was reported. */
 static bool check_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
                        const struct opt *o)
 {
@@ -142,7 +147,7 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 			       "swapon(8) ignores the unknown option \"prio\"");
 		return true;
 	}
-	/* Types with unlisted options may accept numbers and paths. */
+	/* A number or path is reported even if not all options of the type are known. */
 	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n;
 	if (entry->bind || entry->swap || !entry->path
 	    || !(complete ? number && entry->nopts == 1 : number || *o->text == '/'))
@@ -156,9 +161,9 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 	return true;
 }
 
-/** Check an unknown option.
-    @refused  The kernel refuses the mount: a bind passes no option to the file system, and
-              swapon(8) ignores unknown ones. */
+/** Report an unknown option, if it is certain or likely that the option is a mistake.
+    @refused  The kernel refuses the mount because of the option.  Never for a bind, which passes no
+              option to the file system, or for swapon(8), which ignores unknown options. */
 static void check_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
                           bool refused, const struct opt *o)
 {
@@ -190,7 +195,7 @@ static void check_unknown(struct audit *audit, const struct fstab_entry *entry, 
 	}
 }
 
-/** Check an option by itself. */
+/** Check an option without regard to the other options of the line. */
 static void check_option(struct audit *audit, const struct fstab_entry *entry, bool complete,
                          const struct opt *o)
 {
@@ -223,14 +228,14 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 	}
 }
 
-/** Report two options that contradict each other.
+/** Report that two options contradict each other, if `other` is before `option` in the line.
     @wins  The option in effect; NULL: the last. */
 static void check_conflict(struct audit *audit, const struct fstab_entry *entry, const char *option,
                            const char *other, const char *wins)
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
 		return;
-	/* relatime is the default. */
+	/* If one of two ranked options is relatime, the default, the conflict is only an info. */
 	bool is_default = wins && (strcmp(option, "relatime") == 0
 	                           || strcmp(other, "relatime") == 0);
 	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, is_default ? AUDIT_INFO : AUDIT_WARNING,
@@ -240,8 +245,9 @@ static void check_conflict(struct audit *audit, const struct fstab_entry *entry,
 		                                : "the last");
 }
 
-/** Report contradictions of a VFS flag.  Of relatime, noatime and strictatime, the kernel uses
-    the strongest; options such as atime only cancel another option. */
+/** Report options before `mine` that set the same VFS flag to a different value.  Of the options
+    for access times, the kernel prefers strictatime to noatime, and noatime to relatime; an option
+    such as atime only cancels an option, which is no contradiction. */
 static void check_flag(struct audit *audit, const struct fstab_entry *entry,
                        const struct vfs_option *mine)
 {
@@ -262,7 +268,8 @@ static uint64_t key_of(const struct opt *option)
 	return map64_bytes(MAP64_BYTES, option->text, option->nname);
 }
 
-/** Compare an option with the preceding ones. */
+/** Report an option that repeats or contradicts a preceding option.
+    @at  Index of the option in entry->opts. */
 static void check_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
                            uint32_t at)
 {

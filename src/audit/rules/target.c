@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mount points, types, and the helpers that types need.
+ * Check the mount point and type of a line, the helpers that the type needs, and unit files that
+ * override the line.
  */
 #include "audit/audit_impl.h"
 
@@ -12,7 +13,7 @@
 
 bool audit_is_contained(const struct fstab_facts *facts, const char *source, signed char *known)
 {
-	/* Markers of systemd, Docker, Podman and WSL. */
+	/* Files that systemd, Docker, Podman and WSL make in a container. */
 	static const char *const marks[] = {"/run/systemd/container", "/.dockerenv",
 	                                    "/run/.containerenv", "/run/WSL"};
 	if (!facts->look || !source
@@ -33,12 +34,13 @@ static int can_mount(struct audit *audit, const char *type)
 	int known = fstab_answer(facts, FSTAB_HAS_TYPE, type);
 	if (known != 0)
 		return known;
-	/* A helper can mount any type. */
+	/* If the kernel lacks the type, but a helper may exist, the result is unknown: a helper can
+	   mount any type. */
 	const char *helper = audit_format(audit->report, "mount.%s", type);
 	return fstab_answer(facts, FSTAB_HAS_HELPER, helper) != 0 ? -1 : 0;
 }
 
-/** Check whether the kernel has a type; one type of a list is enough. */
+/** Report a line whose type the kernel cannot mount; of a list of types, one type is enough. */
 static void check_type(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool loadable = true;
@@ -55,7 +57,8 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry)
 	}
 	if (known < 0)
 		audit_not_checked(audit->report, FSTAB_TYPE_UNSUPPORTED);
-	/* The module for a removable medium is loaded when the medium is inserted. */
+	/* Not for a known type with noauto: the module for a removable medium is loaded when the
+	   medium is inserted. */
 	else if (known == 0 && !(entry->noauto && loadable))
 		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
@@ -63,11 +66,12 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry)
 			       "the kernel cannot mount the type %s", entry->fstype);
 }
 
-/** Check the helpers of a type, and whether the kernel has it. */
+/** Report a type whose helper of mount(8) or fsck(8) is not installed.  If the type needs no helper
+    of mount(8), check whether the kernel can mount the type. */
 static void check_helpers(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *name = strncmp(entry->fstype, "fuse.", 5) == 0 ? "fuse" : entry->fstype;
-	/* All FUSE types share one helper. */
+	/* All FUSE types share the helper mount.fuse. */
 	bool wanted = word_in(name, strlen(name), "nfs nfs4 cifs smb3 glusterfs davfs ntfs-3g "
 	                      "lustre beegfs moosefs s3fs vmhgfs-fuse fuse zfs")
 	              || (strcmp(name, "efs") == 0 && entry->type & FST_NET);
@@ -95,7 +99,7 @@ bool audit_has_systemd(const struct fstab_facts *facts)
 	static const char *const files[] = {"/run/systemd/system", "/run/systemd/generator",
 	                                     "/usr/lib/systemd/systemd", "/lib/systemd/systemd"};
 	enum { FILES = sizeof(files) / sizeof(*files) };
-	/* The init of another host is unknown; nearly all hosts use systemd. */
+	/* If files cannot be examined, assume systemd, which nearly all hosts use. */
 	if (!facts || !facts->look)
 		return true;
 	for (size_t i = 0; i < FILES; ++i) {
@@ -113,7 +117,7 @@ bool audit_is_systemd(struct audit *audit)
 	return audit->systemd > 0;
 }
 
-/** Report a unit file of the administrator. */
+/** Report a unit file of the administrator that overrides or masks the unit of a line. */
 static void report_unit(struct audit *audit, const struct fstab_entry *entry, bool masked,
                         bool automount, const char *unit, const char *file)
 {
@@ -136,10 +140,10 @@ static void report_unit(struct audit *audit, const struct fstab_entry *entry, bo
 		       "%s", message);
 }
 
-/** Check a unit file of the administrator for the mount point of a line: it makes systemd ignore
-    the line.
+/** Report a unit file of the administrator for the mount point or swap space of a line: systemd
+    then ignores the line.
     @path  The mount point, or the swap space.
-    @kind  ".mount", ".swap"; ".automount": only check whether it is masked. */
+    @kind  ".mount", ".swap"; ".automount": report only a masked unit. */
 static void check_unit(struct audit *audit, const struct fstab_entry *entry, const char *path,
                        const char *kind)
 {
@@ -164,7 +168,8 @@ static void check_unit(struct audit *audit, const struct fstab_entry *entry, con
 	}
 }
 
-/** Check a unit file for a swap space, by the path that systemd makes of the source. */
+/** Check for a unit file of a swap space.  systemd names the unit by the path of the source; for a
+    tag, by the path of the symlink in /dev/disk. */
 static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char plain[] =
@@ -173,7 +178,7 @@ static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry
 	for (size_t i = 0; i < FSTAB_TAGS && !path; ++i) {
 		size_t n = strlen(fstab_tags[i].tag);
 		const char *value = entry->source + n;
-		/* udev escapes all other bytes. */
+		/* Skip values with further bytes, which udev would escape. */
 		if (strncmp(entry->source, fstab_tags[i].tag, n) == 0
 		    && !value[strspn(value, plain)])
 			path = audit_format(audit->report, "%s%s", fstab_tags[i].dir, value);
@@ -183,7 +188,9 @@ static void check_swap_unit(struct audit *audit, const struct fstab_entry *entry
 }
 
 /** Whether a bind source is known to be a directory and the mount point a file, or vice versa.
-    Paths below the mount point of another line are not checked: its mount may change them. */
+    False if either path is at or below the mount point of another line, whose mount may change the
+    type.
+    @kind  The type of the file at the mount point. */
 static bool is_other_kind(struct audit *audit, const struct fstab_entry *entry, enum fact_kind kind)
 {
 	const char *source = fstab_normal(&audit->report->arena, entry->source);
@@ -197,7 +204,8 @@ void audit_target(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *real = entry->real;
 	enum fact_kind kind = entry->kind;
-	/* If a field is missing, the third field is not a type. */
+	/* Without an absolute mount point, a field is probably missing, and the third field is not
+	   the type. */
 	if (entry->path || entry->swap)
 		check_helpers(audit, entry);
 	if (entry->swap)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of options for mount(8), swapon(8) and systemd, and options that require other options.
+ * Check the values of options for mount(8), swapon(8) and systemd, and options that require other
+ * options.
  */
 #include "audit/audit_impl.h"
 
@@ -39,7 +40,7 @@ static bool is_time(const char *text)
 	return any;
 }
 
-/** Check the values of x- options: time spans and units of systemd, a mode. */
+/** Check the value of an option x-* or X-*: a time span or unit of systemd, or an octal mode. */
 static void check_x(struct audit *audit, const struct fstab_entry *entry,
                     const struct opt *o)
 {
@@ -68,7 +69,7 @@ static void check_x(struct audit *audit, const struct fstab_entry *entry,
 			       "%s must be an octal number: mount(8) refuses the line", o->name);
 }
 
-/** Whether a line has an option that another option requires. */
+/** Whether a line has the option `with`, and for "ro", whether no "rw" follows. */
 static bool has_with(const struct fstab_entry *entry, const char *with)
 {
 	if (strcmp(with, "ro") != 0)
@@ -78,15 +79,16 @@ static bool has_with(const struct fstab_entry *entry, const char *with)
 	return ro && (!rw || rw < ro);
 }
 
-/** Check an option that requires another option. */
+/** Report an option that requires an option which the line does not have. */
 static void check_needs(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_NEEDING, o->text, o->nname);
-	/* Of a repeated option, the last is in effect. */
+	/* Check only the last of a repeated option, which is in effect. */
 	if (!row || fstab_entry_find(entry, o->name) != o || has_with(entry, row->needs))
 		return;
-	/* 0 or an empty value means no option; rescue=usebackuproot requires nothing. */
+	/* With the value 0, or for jquota an empty value, the option is off;
+	   rescue=usebackuproot requires no option. */
 	const char *option = o->name;
 	if ((o->value && word_in(o->value, strlen(o->value), "0 usebackuproot"))
 	    || (strstr(option, "jquota") && !(o->value && *o->value)))
@@ -101,7 +103,7 @@ static void check_needs(struct audit *audit, const struct fstab_entry *entry,
 	audit->option = audit->refused = NULL;
 }
 
-/** Check the values of swap options. */
+/** Check the values of the options pri and discard of a swap space. */
 static void check_swap(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *pri = fstab_entry_value(entry, "pri"),
@@ -120,7 +122,8 @@ static void check_swap(struct audit *audit, const struct fstab_entry *entry)
 			       "the value of discard is invalid");
 }
 
-/** Report sources that boot waits for. */
+/** Report a device that boot waits for without a time limit, and a mount that boot needs although
+    the system may run without it. */
 static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *timeout = fstab_entry_value(entry, "x-systemd.device-timeout");
@@ -142,7 +145,8 @@ static void check_waiting(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Check who can read an EFI system partition.  The last masks for files and directories apply. */
+/** Report an EFI system partition that all users can read.  Of several masks for files, or for
+    directories, the last applies. */
 static void check_esp(struct audit *audit, const struct fstab_entry *entry)
 {
 	enum { READ = 4, SEARCH = 1 };
@@ -163,7 +167,7 @@ static void check_esp(struct audit *audit, const struct fstab_entry *entry)
 		       "add umask=0077", "all users can read it, with the secrets of boot loaders");
 }
 
-/** Report a line with several NFS versions: mount.nfs(8) accepts one. */
+/** Report a line with more than one NFS version, which mount.nfs(8) refuses. */
 static void check_versions(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char names[] = "vers nfsvers v2 v3 v4 v4.0 v4.1 v4.2";
@@ -185,8 +189,8 @@ static void check_versions(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Check an option that orders a line and a target, against the order of a boot: local file
-    systems, local-fs.target, sysinit.target, basic.target, the network. */
+/** Report an option, such as x-systemd.after=, that orders a line and a target against the order of
+    a boot: local file systems, local-fs.target, sysinit.target, basic.target, the network. */
 static void check_target(struct audit *audit, const struct fstab_entry *entry,
                          const struct opt *o)
 {
@@ -200,7 +204,7 @@ static void check_target(struct audit *audit, const struct fstab_entry *entry,
 	bool after = o->meaning == FO_REQUIRES || o->meaning == FO_AFTER;
 	if (entry->idle || entry->automount || !len || !audit_is_systemd(audit))
 		return;
-	/* Only required units are certain to start. */
+	/* A target that is not required, only ordered, may not be started: only an info. */
 	bool info = online_too && o->meaning == FO_AFTER;
 	if (after && !entry->network && !entry->nofail
 	    && (online_too || word_in(value, len, late)))
