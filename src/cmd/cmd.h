@@ -29,7 +29,7 @@ struct command {
 	const struct option_table *options;
 	const struct column_table *columns;  /* for -o; or NULL */
 	const char *what;                    /* description for --help */
-	const struct command *subcommands;   /* the first operand selects one; or NULL */
+	const struct command *subcommands;   /* the first operand names a subcommand; or NULL */
 };
 
 /** The commands of the program, for help and messages: main() sets this pointer to all_commands.

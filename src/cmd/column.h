@@ -9,7 +9,7 @@
 #include "cmd/json.h"
 #include "cmd/options.h"
 
-/** What a column contains: how JSON writes it. */
+/** The type of the cells of a column, which decides how JSON writes them. */
 enum column_type {
 	CT_STRING,
 	CT_NUMBER,

@@ -5,12 +5,12 @@
  *     lines --> numbers (equal lines have equal numbers) --> lines found in only one text are
  *     changed --> the other lines are compared --> line.changed --> hunks
  *
- * A path through the edit graph starts at (0, 0): x lines of the old text and y of the new.  It
- * takes a step right (a line is removed), down (a line is added), or along a diagonal k = x - y (a
- * line that is in both texts).  rows[d] has the farthest x on each of the d + 1 diagonals that d
- * changes reach.  After CHANGES_MAX changes the farthest path is kept and the search restarts at
- * its end, so that time and memory are limited: the diff is still correct, but may not be the
- * shortest.
+ * A point (x, y) of the edit graph stands for x lines of the old text and y lines of the new text.
+ * A path starts at (0, 0).  It takes a step right (a line is removed), down (a line is added), or
+ * along a diagonal k = x - y (a line that is in both texts).  rows[d] has the farthest x on each of
+ * the d + 1 diagonals that d changes reach.  After CHANGES_MAX changes the farthest path is kept
+ * and the search restarts at its end, so that time and memory are limited: the diff is still
+ * correct, but may not be the shortest.
  *
  * Lines are numbered by sorting: chosen lines could make a hash slow.
  */
@@ -103,7 +103,7 @@ static int number_lines(struct text *old, struct text *new)
 	return 0;
 }
 
-/* Comparing. */
+/* Comparison. */
 
 /** Take one more step: to diagonal k, the i-th of its row, from a neighboring diagonal.
     @before  The row with one change fewer, of n diagonals.

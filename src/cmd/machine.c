@@ -168,7 +168,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 }
 
 /** Convert ROOT to the path that the mount table uses for this directory.  Prepare to read the
-    files of its system, unless accessing ROOT can block.  @return 0, or -1 after a message. */
+    files below ROOT, unless accessing ROOT can block.  @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
 	struct run *run = &machine->run;

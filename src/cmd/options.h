@@ -21,7 +21,7 @@ enum option_how {
 	OPT_CALL,      /* option_row.parse stores the value */
 	OPT_FLAG,      /* sets a bool to true */
 	OPT_TEXT,      /* stores the argument, which must not be empty; the last occurrence wins */
-	OPT_ONCE,      /* OPT_TEXT, allowed only once */
+	OPT_ONCE,      /* as OPT_TEXT, but the option may be given only once */
 	OPT_SET,       /* sets an int to the row's base */
 	OPT_WORD,      /* sets an int to the index of the word plus the row's base */
 	OPT_NUMBER,    /* sets an unsigned, at most max */

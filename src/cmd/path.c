@@ -24,8 +24,8 @@ struct mounts_paths *run_paths(struct run *run)
 	struct mounts_paths *paths = &run->paths;
 	if (run->pathed)
 		return paths;
-	/* Without a descriptor of a root that is elsewhere (`here` is false), no path can be
-	   followed. */
+	/* If the root differs from the root of this process and is not open (`here` is false), no
+	   path can be followed. */
 	bool elsewhere = root_elsewhere(run), here = run->rootfd != AT_FDCWD || !elsewhere;
 	*paths = (struct mounts_paths){
 		.mounts = run->d ? run->d->mounts : NULL, .rootfd = run->rootfd,

@@ -55,7 +55,7 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
 		return;
 	}
-	/* Escape each piece between tabs and NULs. */
+	/* Escape each piece between tabs, which remain, and NULs, at which a string ends. */
 	for (size_t at = 0; at < s->line.len; ++at) {
 		char *text = s->line.data + at, *tab = strchr(text, '\t');
 		if (tab)

@@ -111,7 +111,8 @@ struct audit_reported {
 	const char *root;
 	audit_set rules;         /* enabled rules */
 	audit_set not_checked;   /* enabled rules that were not checked for all lines or mounts */
-	audit_set lacking;       /* the part of `not_checked` that lacked a fact, not an option */
+	audit_set lacking;       /* rules of `not_checked` that lacked a fact; the other rules need
+	                            an option such as --probe */
 	bool foreign;            /* the fstab does not belong to the host: text lists `lacking` */
 	enum audit_severity least;  /* text lists findings of at least this severity */
 	bool terminal, colored;  /* the text goes to a terminal; the text has colors */

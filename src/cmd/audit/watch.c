@@ -16,9 +16,9 @@
  * this process more often.
  *
  * The descriptor of inotify is shared with the child, which knows which files it reads and whether
- * they can block.  After a change of a file, the descriptor is replaced, and with it all watches.
- * The descriptor of fanotify is shared in the same way; of a file system that is unmounted, the
- * kernel removes the watch.  An error that the audit itself meets is no reason to audit again.
+ * these can block.  After a change of a file, a new descriptor without watches replaces it.  The
+ * descriptor of fanotify is shared with the child too; when a file system is unmounted, the kernel
+ * removes its watch.  An error that the audit itself causes is no reason for another audit.
  */
 #include "cmd/audit/audit.h"
 

@@ -4,9 +4,9 @@
  *
  *     parent                          child
  *     profile_run_row() --fork------> the options of `getmnt discover`, parsed
- *           |                         run_listed(), as often as requested
- *           | <--progress, now and then--  by a struct os of its own, which is not measured
- *           | <--struct profile_turn------ of the measured runs
+ *           |                         listing_show(), as often as requested
+ *           | <--progress, at times-------  sent by runner.own, whose calls are not measured
+ *           | <--struct profile_turn------  the results of the measured runs
  *
  * Each run has its own process, so that it starts with a fresh heap, descriptors and limits, and
  * can be killed.  Clocks and samples are taken in two different processes, because the signals of

@@ -188,7 +188,7 @@ static int refuse_search(struct serve *serve, const struct talk_request *request
 	return status;
 }
 
-/** Parse the query of a request.  @return NULL: why is appended. */
+/** Parse the query of a request.  @return NULL after appending the reason to `why`. */
 static struct query *parse_query(const struct talk_request *request, struct strbuf *why)
 {
 	struct query_env env;
