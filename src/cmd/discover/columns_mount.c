@@ -173,8 +173,8 @@ static const char *propagation(struct cells *cells, uint32_t flags)
 
 static const char *cell_propagation(struct cells *cells, const struct row *row)
 {
-	/* A mount that was unmounted before it could be read has no ID here, and its propagation is
-	   unknown. */
+	/* The record of a mount that was unmounted before it could be read has no ID: the
+	   propagation of this mount is unknown. */
 	return cell_of_kernel(cells, row) && (!row->change || row->mount->id)
 	       ? propagation(cells, row->mount->propagation) : NULL;
 }

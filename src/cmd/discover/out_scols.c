@@ -4,8 +4,8 @@
  *
  * libsmartcols (2.38 to 2.42) escapes cells: in tables, control bytes and bytes invalid in the
  * locale become \xhh; in raw and pairs, all but printable ASCII.  So cells are not escaped here.
- * In JSON it would copy invalid UTF-8, but it writes cells of type "number" unchanged, so all cells
- * have this type and contain JSON.
+ * In JSON, libsmartcols would copy invalid UTF-8.  It writes cells of type "number" unchanged, so
+ * all cells have this type and contain JSON.
  */
 #include "cmd/discover/output.h"
 

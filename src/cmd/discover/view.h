@@ -70,8 +70,8 @@ struct row {
 	uint32_t node;                /* MT_NONE: a device, or with --poll */
 	uint32_t parent;              /* index of the parent's row, which comes earlier; MT_NONE:
 	                                 none */
-	uint32_t beneath;             /* index in view->beneath of the mounts below it in a
-	                                 stack, lowest first */
+	uint32_t beneath;             /* index in view->beneath of the mounts below this mount in
+	                                 a stack, lowest first */
 	uint32_t nbeneath;
 };
 

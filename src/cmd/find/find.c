@@ -143,7 +143,7 @@ static bool begins_expression(const char *word)
 	return (*word == '-' && word[1]) || strcmp(word, "(") == 0 || strcmp(word, "!") == 0;
 }
 
-/** Whether there is only one argument, which is one of two words. */
+/** Whether the command line has a single argument, `one` or `other`. */
 static bool is_only(int argc, char **argv, const char *one, const char *other)
 {
 	return argc == 2 && (strcmp(argv[1], one) == 0 || strcmp(argv[1], other) == 0);

@@ -133,7 +133,7 @@ static void put_sparseness(const struct putting *p)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/** strftime(3), with a format that is not constant. */
+/** Call strftime(3) with a format that is not constant. */
 static size_t time_text(char *text, size_t size, const char *format, const struct tm *tm)
 {
 	return strftime(text, size, format, tm);

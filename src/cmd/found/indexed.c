@@ -40,7 +40,7 @@ struct indexed {
 	struct devmap *devs;      /* NULL: ENOMEM */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;        /* path of that directory */
-	const char *given;        /* --index-dir, or NULL */
+	const char *given;        /* argument of --index-dir, or NULL */
 	struct opened *opened;
 	size_t nopened, opened_room;
 	struct scan *scan;

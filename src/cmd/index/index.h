@@ -81,8 +81,8 @@ void index_run_end(struct index_run *ir);
 bool index_path_given(const char *path);
 
 /** Find a mount by its mount point.
-    @return its index in ir->places; SIZE_MAX after a message: the path is not accessible, or not a
-    mount point (the message names the mount that contains the path). */
+    @return the position of the mount in ir->places; SIZE_MAX after a message: the path is not
+    accessible, or not a mount point (the message names the mount that contains the path). */
 size_t index_run_find(struct index_run *ir, const char *path);
 
 /** Open the root directory of a mount, without blocking.  @return a descriptor, or -1 (ESTALE:
@@ -107,8 +107,8 @@ struct index_found {
 	char *name;                  /* name of its directory */
 	struct index *index;         /* NULL: it cannot be opened */
 	int error;                   /* why it cannot be opened */
-	size_t place;                /* the mount whose root is the root of the index, as an index
-	                                in index_run.places; SIZE_MAX: none */
+	size_t place;                /* the mount whose root is the root of the index: position in
+	                                index_run.places; SIZE_MAX: none */
 	size_t twin;                 /* a mount with PLACE_TWIN that may show the file system of the
 	                                index; or SIZE_MAX */
 	char *title;                 /* for messages: the mount point, or else `name` */
@@ -123,7 +123,7 @@ int index_run_indexes(struct index_run *ir, char **operands, size_t n, enum inde
                       bool required);
 
 /** Find the index in ir->found that contains the root of a mount, even if the index cannot be
-    opened; NULL: none.  @place  The mount, as an index in ir->places. */
+    opened; NULL: none.  @place  The position of the mount in ir->places. */
 struct index_found *index_found_for(struct index_run *ir, size_t place);
 
 /** Whether the contents of the index ir->found[i] are also in the index of a directory above its
@@ -131,7 +131,7 @@ struct index_found *index_found_for(struct index_run *ir, size_t place);
 bool index_found_within(const struct index_run *ir, size_t i);
 
 /** Report that the mount of a path has no index, and why or what to do.
-    @place  The mount, as an index in ir->places; out of range: unknown. */
+    @place  The position of the mount in ir->places; out of range: unknown. */
 void index_report_missing(struct index_run *ir, const char *path, size_t place);
 
 /** Report why an index cannot be opened, read or written, and what to do.

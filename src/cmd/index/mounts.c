@@ -55,8 +55,8 @@ void index_run_why(const struct index_run *ir, size_t i, enum place_why why, str
 		strbuf_puts(text, "; " INDEX_TWIN_REMEDY);
 }
 
-/** Set place->uuid, the ID of the file system of a mount.  If the mount must not be opened, it is
-    the UUID of the device. */
+/** Set place->uuid, the ID of the file system of a mount.  If the mount must not be opened, the ID
+    is the UUID of the device. */
 static void name_place(struct index_run *ir, size_t i)
 {
 	struct place *place = &ir->places[i];

@@ -65,7 +65,7 @@ struct printing {
 	struct object_cells cells;
 };
 
-/** A column of the table; `cell` appends the text of a row. */
+/** A column of the table; `cell` appends the text of the column in a row. */
 struct report_column {
 	struct table_column head;
 	void (*cell)(struct printing *p, const struct usage_row *row, bool json,

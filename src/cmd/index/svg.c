@@ -28,11 +28,11 @@ struct box {
 	double x, y, w, h;
 };
 
-/** A directory, followed by the nodes below it. */
+/** A directory.  In map.nodes, the directories below it follow. */
 struct node {
 	const struct usage_row *row;
 	size_t len;               /* length of the path without a trailing slash */
-	size_t end;               /* index after the last node below it */
+	size_t end;               /* index after the last node below this directory */
 	unsigned depth;
 	int color;
 	struct box box;
@@ -163,8 +163,9 @@ static int by_size(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/** Lay out the nodes from..end that have no parent among them in a rectangle.
-    @above  The directory that contains them; NULL: none. */
+/** Lay out directories in a rectangle: of the nodes `from` to `end` - 1, those whose parent is not
+    among these nodes.
+    @above  The parent of the directories; NULL: none. */
 static void lay_parts(struct map *map, const struct node *above, size_t from, size_t end,
                       struct box box)
 {
@@ -186,7 +187,7 @@ static void lay_parts(struct map *map, const struct node *above, size_t from, si
 	}
 }
 
-/** Draw a directory, and lay out the directories in it in its rectangle. */
+/** Draw the rectangle of a directory, and lay out its subdirectories inside the rectangle. */
 static void draw_node(struct map *map, size_t i)
 {
 	struct node *node = &map->nodes[i];
@@ -213,7 +214,7 @@ static void draw_node(struct map *map, size_t i)
 	});
 }
 
-/** Whether a directory is below another. */
+/** Whether the directory of a row is below the directory of a node. */
 static bool is_below(const struct usage_row *row, const struct node *above)
 {
 	const char *path = above->row->path;

@@ -32,7 +32,7 @@ static const char *find_placeholder(const char *word)
 
 /** Append a word with its placeholders replaced: {} the path, {/} its last component, {//} its
     directory, {.} and {/.} the path and the last component without the extension.  If a word
-    would start with the '-' of a name, "./" is put before it. */
+    would start with the '-' of a name, "./" is put before the word. */
 static void action_replace(struct strbuf *out, const char *word, const char *path)
 {
 	size_t len = strlen(path);

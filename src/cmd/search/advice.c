@@ -78,7 +78,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		put_words(&line, argv + 1, 1);
 		put_words(&line, argv + word, argc - word);
 	} else {
-		/* The last word is a path, unless it is the argument of the preceding word. */
+		/* If the last word is a path (`last`), it comes first in the command of find. */
 		put_words(&line, argv + argc - 1, last);
 		put_words(&line, argv + 1, argc - 1 - last);
 	}

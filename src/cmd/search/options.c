@@ -170,9 +170,9 @@ static int parse_delegate(void *to, const struct option_row *row, const char *te
 	return 0;
 }
 
-/* In rows with a parse function, .base is data for this function. */
 #define REFUSED(name, text) {name, 0, NULL, text, .how = OPT_REFUSED, .hidden = true}
 
+/* In rows with a parse function, .base is data for this function. */
 static const struct option_row search_rows[] = {
 	OPTION_GROUP("What to find"),
 	{"access", 0, "rwx", "only what we may read, write, execute", .letters = access_letters,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * All results of a search in the order of a column.
+ * Sort all results of a search by a column.
  */
 #ifndef GM_CMD_SEARCH_SORT_H
 #define GM_CMD_SEARCH_SORT_H
@@ -11,7 +11,8 @@
 
 struct kept;
 
-/** The results, after the settings; {0}: no results. */
+/** The settings of a sort, then the results.  At first, all members except the settings are
+    zero. */
 struct search_sort {
 	const struct search_column *by;   /* NULL: the results are not sorted */
 	bool down;                /* greatest value first */
