@@ -113,6 +113,34 @@ cmp fstab merged && echo "as it was printed"
 cmp before fstab.getmnt-* && echo "as it was, in the backup"
 getmnt fstab -F "$host" --id=path --merge=fstab --add=persistent --write --yes --force >/dev/null 2>&1
 echo "status $?, $(find . -name 'fstab.getmnt-*' | wc -l) backup"
+echo "== nothing to change, but mounts and swap spaces without a line"
+printf '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n' >one
+cat one - >three <<'TABLE'
+21 20 8:17 / /d rw,relatime - ext4 /dev/sdb1 rw
+22 20 0:30 / /t rw,relatime - tmpfs t rw
+TABLE
+printf 'Filename Type Size Used Priority\n/dev/sda3 partition 1000 0 -2\n' >swaps
+printf '/dev/sda1 / ext4 rw 0 1\n' >small
+printf '/dev/sda1 / ext4 rw 0 1\n/dev/sdb1 /d ext4 rw 0 2\nt /t tmpfs defaults 0 0\n/dev/sda3 none swap defaults 0 0\n' >full
+cp small before-small
+unchanged()
+{
+	local how
+	for how in --check --diff "--write --yes"; do
+		# shellcheck disable=SC2086
+		getmnt fstab --id=path --merge=small $how "$@" 2>&1 | sed "s|$PWD/||" | tail -n 1 >last
+		echo "$how: status ${PIPESTATUS[0]}"
+		sed 's/^getmnt: //' last
+	done
+	cmp small before-small && echo "as it was"
+}
+unchanged -F one
+unchanged -F three
+unchanged -F three --swaps=swaps
+unchanged -F one --swaps=swaps
+cp full small
+cp full before-small
+unchanged -F three --swaps=swaps
 echo "== a missing file"
 status fstab -F "$host" --id=path --merge=nosuch --add=/opt/app,/home 2>&1 | sed "s|$PWD|.|"
 getmnt fstab -F "$host" --id=path --merge=nosuch --write --yes 2>&1 | sed "s|$PWD|.|" | tail -n 1

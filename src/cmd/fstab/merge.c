@@ -111,6 +111,23 @@ static int check_root(struct host *host, const struct merge_opts *opts, const ch
 	return refused ? PX_NOT_CHECKED : 0;
 }
 
+/** Append how many mounts and swap spaces have no line and get none, if there are any. */
+static void put_without_line(struct strbuf *out, const struct fstab_merged *merged)
+{
+	size_t n = 0, swaps = 0;
+	for (size_t i = 0; i < merged->nnotes; ++i) {
+		const struct fstab_note *note = &merged->notes[i];
+		bool counts = note->kind == FSTAB_NOTE_MISSING && !note->done && !note->edited;
+		n += counts;
+		swaps += counts && note->live->swap;
+	}
+	if (n)
+		strbuf_printf(out, "%zu %s no line: --add=persistent adds %s; ", n,
+		              n == 1 ? swaps ? "swap space has" : "mount has"
+		              : swaps ? "mounts and swap spaces have" : "mounts have",
+		              n == 1 ? "it" : "them");
+}
+
 /** Print, compare or write the checked new text.  @return an exit status. */
 static int finish(const struct run *run, const struct merge_opts *opts, struct put *put,
                   const struct fstab_merged *merged, const struct selfcheck *check)
@@ -136,10 +153,18 @@ static int finish(const struct run *run, const struct merge_opts *opts, struct p
 		        "--force writes it all the same");
 		return PX_NOT_WRITTEN;
 	}
-	struct put_verdict verdict = {.summary = check->summary, .risks = check->risks,
+	const struct replace *file = &put->file;
+	bool changed = file->len != merged->len
+	               || (file->len > 0 && memcmp(file->text, merged->text, file->len) != 0);
+	struct strbuf summary = {0};
+	if (!changed)
+		put_without_line(&summary, merged);
+	strbuf_puts(&summary, check->summary);
+	struct put_verdict verdict = {.summary = strbuf_str(&summary), .risks = check->risks,
 	                              .nrisks = check->nrisks};
 	int status = put_finish(put, merged->text, merged->len, &verdict);
-	return status == PX_OK && !opts->put.write && !same ? PX_DIFFERENT : status;
+	strbuf_destroy(&summary);
+	return status == PX_OK && !same && !(opts->put.write && changed) ? PX_DIFFERENT : status;
 }
 
 int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
