@@ -136,6 +136,31 @@ static bool is_fstab_name(const char *name)
 	return false;
 }
 
+/** The number of digits of a field; 0: not a number. */
+static size_t digits_of(const struct tabline_field *field)
+{
+	size_t n = 0;
+	while (n < field->n && isdigit((unsigned char)field->raw[n]))
+		++n;
+	return n == field->n ? n : 0;
+}
+
+enum rec_format rec_format_of(const struct tablines *lines, enum rec_format named)
+{
+	size_t mtab = 0, mnttab = 0;
+	for (size_t i = 0; i < lines->count; ++i) {
+		const struct tabline *line = &lines->lines[i];
+		if (line->kind != TABLINE_ENTRY)
+			continue;
+		const struct tabline_field *last = &line->fields[TABLINE_FREQ];
+		size_t n = line->nfields > TABLINE_FREQ ? digits_of(last) : 0;
+		mtab += n == 1 && line->nfields > TABLINE_PASSNO
+		        && digits_of(&line->fields[TABLINE_PASSNO]) == 1;
+		mnttab += n > 1 && line->nfields == TABLINE_PASSNO;
+	}
+	return mtab > mnttab ? REC_MTAB : mnttab > mtab ? REC_MNTTAB : named;
+}
+
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number)
 {
 	const char *base = strrchr(path, '/');

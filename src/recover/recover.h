@@ -91,6 +91,12 @@ int rec_rows(const struct mtree *tree, const char *const *targets, struct rec_ro
     @return the part of the line, or "its name"; NULL: not an fstab. */
 const char *rec_fstab_sign(const char *path, const struct tablines *lines, uint32_t *number);
 
+/** The format of most lines of a text, if they have the fields of an mtab (two one-digit numbers at
+    the end) or of an mnttab (one longer number).
+    @lines  Of tablines_cut().
+    @named  The format by the name of the file: for a text that shows neither. */
+enum rec_format rec_format_of(const struct tablines *lines, enum rec_format named);
+
 struct rec_input {
 	enum rec_format format;
 	enum rec_keep keep;

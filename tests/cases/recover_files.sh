@@ -43,6 +43,17 @@ find etc run ! -name "[er]*" -printf "%p\n" | sort | shown
 stat -c '%F %a' run/mtab
 diff good run/mtab && echo same
 echo "= a file that is missing"
+say nosuch
+say --check nosuch
+say --json nosuch
+ln -s nowhere/at-all dangling
+say dangling
+mkdir bare
+say --root="$PWD/bare" /etc/mtab
+mkdir bare/etc
+say --root="$PWD/bare" /etc/mtab
+say --diff nosuch
+test -e nosuch || echo "not created"
 say --write --yes dir/mtab
 stat -c '%F %a' dir/mtab
 diff good dir/mtab && echo same

@@ -9,6 +9,23 @@ sed '1s/0$/1000/; 2s/0$/12x/; 3s/two\(.*\)0$/2\12000/; 4s/0$/9999999999999999999
 status recover -F "$stacked" mnttab
 getmnt recover -F "$stacked" --format=mnttab -p mnttab | cut -f 5 | tr '\n' ' '
 echo
+echo "== the format that most lines have, not the name"
+verdict() { getmnt recover -F "$stacked" "$@" 2>&1 >/dev/null | tail -n 1; }
+getmnt recover -F "$stacked" -p missing >copy
+sed 's/\t0$/\t1700000000/' new >timed
+for name in mtab mnttab old.mnttab; do
+	for text in copy timed; do
+		cp $text $name
+		verdict $name
+	done
+done
+# Damage does not change it; a name counts if no line shows a format.
+sed '1s/ 0 0$//; 2d' copy >mnttab
+verdict mnttab
+: >mnttab
+verdict mnttab
+verdict --format=mnttab copy
+getmnt recover -F "$stacked" --diff mnttab | sed -n '4p' | cat -A
 echo "== setmnt"
 getmnt recover -F "$(table mountinfo-names)" --format=setmnt -p missing >pairs
 getmnt -F "$(table mountinfo-names)" --format=setmnt | diff - pairs && echo same

@@ -6,7 +6,8 @@ getmnt recover -F "$stacked" -p missing >good
 	printf 'x\0y\n#\nusb /m\xff\x1b vfat rw,pass=x 0 0\n/dev/sda1 / ext4 rw,x-a,user=bob 0 0\n'
 } >bad
 status recover -F "$stacked" --json bad | grep -v '"version"'
-status recover -F "$(table cli/empty)" -J missing | grep -v '"version"'
+: >blank
+status recover -F "$(table cli/empty)" -J blank | grep -v '"version"'
 # Options that the kernel does not know: what the type or the kernel bears out, all, none.
 host=$(table cli/host)
 getmnt recover -F "$host" -p missing |

@@ -92,6 +92,7 @@ static int check_opts(struct recover_opts *opts)
 		const char *base = opts->file ? strrchr(opts->file, '/') : NULL;
 		base = base ? base + 1 : opts->file;
 		opts->format = base && strcmp(base, "mnttab") == 0 ? REC_MNTTAB : REC_MTAB;
+		opts->format_named = true;
 	}
 	if (!opts->file && opts->format == REC_SETMNT)
 		return usage_error("--format=setmnt", "requires FILE");
@@ -217,17 +218,36 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
+/** Split the file into lines; if its name alone says the format, find out which it has.
+    @return the lines, or NULL after a message. */
+static struct tablines *read_lines(struct recovery *r)
+{
+	const struct replace *file = &r->put->file;
+	enum rec_format named = r->in.format;
+	if (r->opts->format_named) {
+		r->in.format = REC_MNTTAB;
+		struct tablines *lines = cut_text(r, file->text, file->len);
+		if (lines)
+			r->in.format = rec_format_of(lines, named);
+		if (!lines || r->in.format == REC_MNTTAB)
+			return lines;
+		tablines_free(lines);
+	}
+	return cut_text(r, file->text, file->len);
+}
+
 /** Compare the lines of FILE with the mounts, unless FILE is an fstab.
     @return 0, or -1 after a message. */
 static int check_lines(struct recovery *r)
 {
-	const struct replace *file = &r->put->file;
+	r->in.lines = r->lines = read_lines(r);
+	if (!r->lines)
+		return -1;
 	r->in.keep = (enum rec_keep)r->opts->keep;
 	r->in.rows = r->rows;
 	if (r->in.format == REC_MNTTAB)
 		set_times(r);
-	r->in.lines = r->lines = cut_text(r, file->text, file->len);
-	if (!r->lines || (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0))
+	if (r->in.format == REC_MTAB && refuse_fstab(r, r->opts->file) != 0)
 		return -1;
 	int rc = rec_check(&r->in, &r->result);
 	if (rc == 0 && r->in.keep == REC_CHECKED)
@@ -309,6 +329,10 @@ static int settle(struct recovery *r)
 	bool right = r->right = rec_is_right(&r->result) && !file->missing
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;
+	const bool changes = opts->print || opts->put.diff || opts->put.write;
+	bool usual = strcmp(opts->file, "/etc/mtab") == 0 || strcmp(opts->file, "/etc/mnttab") == 0;
+	if (file->missing && !usual && !changes)
+		return cannot_check(r, "it does not exist; --write creates it");
 	bool whole = r->nameless == 0 && r->run.complete;
 	int unsure = whole ? PX_OK : PX_NOT_CHECKED;
 	for (size_t i = 0; i < r->run.nreasons; ++i)
@@ -319,7 +343,7 @@ static int settle(struct recovery *r)
 		return PX_NOT_CHECKED;
 	}
 
-	if (!opts->print && !opts->put.diff && !opts->put.write) {
+	if (!changes) {
 		if (!right && !opts->json)
 			report_dropped(r);
 		int status = report_file(r);
