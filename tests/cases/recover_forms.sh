@@ -25,7 +25,7 @@ verdict mnttab
 : >mnttab
 verdict mnttab
 verdict --format=mnttab copy
-getmnt recover -F "$stacked" --diff mnttab | sed -n '4p' | cat -A
+getmnt recover -F "$stacked" --diff mnttab 2>/dev/null | sed -n '4p' | cat -A
 echo "== setmnt"
 getmnt recover -F "$(table mountinfo-names)" --format=setmnt -p missing >pairs
 getmnt -F "$(table mountinfo-names)" --format=setmnt | diff - pairs && echo same
