@@ -91,7 +91,7 @@ int column_add(const struct column_table *table, const char *list, bool once,
 	}
 }
 
-/** Write to a struct strbuf. */
+/** Append bytes to a struct strbuf: for fopencookie(3). */
 static ssize_t keep(void *cookie, const char *bytes, size_t n)
 {
 	struct strbuf *text = cookie;
@@ -113,7 +113,7 @@ int table_text(struct libscols_table *table, struct strbuf *text)
 	scols_table_set_stream(table, kept);
 	errno = 0;
 	int rc = scols_print_table(table);
-	/* Without memory, libsmartcols can leave out data and return 0. */
+	/* If memory runs out, libsmartcols can leave out data and return 0, but errno is set. */
 	int error = rc == 0 ? errno : -rc;
 	scols_table_set_stream(table, to);
 	if (fclose(kept) != 0)

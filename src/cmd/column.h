@@ -89,8 +89,9 @@ void column_size(struct strbuf *text, uint64_t bytes);
 void column_size_up(struct strbuf *text, uint64_t bytes);
 
 /** Append the percentage that df(1) prints: used / (used + available), rounded up, or "-" if it is
-    not defined.  @total, left, available  The numbers of statfs(2): 2^64 - n available blocks mean
-    -n, and the largest number means unknown. */
+    not defined.
+    @total, left, available  The numbers of statfs(2): all, free, and available blocks or inodes.
+    2^64 - n available blocks mean -n, and the largest number means unknown. */
 void column_percent(struct strbuf *text, uint64_t total, uint64_t left, uint64_t available);
 
 #endif

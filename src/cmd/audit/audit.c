@@ -323,10 +323,10 @@ static bool has_mounts(const struct auditing *a, const char *path)
 	return found;
 }
 
-/** Resolve an operand: an absolute path is one from ROOT, as in the fstab; another is relative to
-    the working directory.
+/** Resolve an operand.  An absolute operand is a path from ROOT, as in the fstab; a relative
+    operand starts at the working directory.
     @place  Scratch.
-    @return the path from ROOT; NULL: it is not below ROOT. */
+    @return the path from ROOT; NULL: the operand is not below ROOT. */
 static const char *follow_path(struct auditing *a, const char *given, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;

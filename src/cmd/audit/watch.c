@@ -66,7 +66,8 @@ void audit_pace_error(struct audit_pace *pace, double now)
 {
 	if (pace->error <= 0)
 		pace->error = now;
-	/* ext4 counts an error only once its journal has room: on a slow disk, seconds later. */
+	/* Audit a second time: ext4 counts an error only once its journal has room, on a slow disk
+	   seconds later. */
 	pace->again = now + SETTLE_MOST;
 }
 
@@ -177,7 +178,7 @@ struct watch {
 	struct audit_work audit;
 	struct os os;
 	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
-	int auditor;             /* the process of the last audit */
+	int auditor;             /* process ID of the last audit, which may itself cause errors */
 	struct audit_pace pace;
 	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */

@@ -147,8 +147,9 @@ static bool sizes_of(struct cells *cells, const struct row *row)
 	return cells->has_sizes;
 }
 
-/** Convert the difference of two numbers to the text of a cell.
-    @block  Bytes of a block, of which the numbers are counts: the text is a size; 0: a number. */
+/** Convert `number` - `less` to the text of a cell.
+    @block  Bytes of a block: the numbers count blocks, and the text is a size; 0: the text is the
+    number. */
 static const char *difference(struct cells *cells, uint64_t number, uint64_t less, uint64_t block)
 {
 	strbuf_reset(&cells->text);
@@ -176,7 +177,8 @@ static const char *cell_size(struct cells *cells, const struct row *row)
 	const struct os_sizes *s = &cells->sizes;
 	if (!sizes_of(cells, row))
 		return NULL;
-	/* A server that keeps a reserve can report less than nothing as available: root uses it. */
+	/* If root has used blocks of a reserve, a server can report a negative number of available
+	   blocks. */
 	uint64_t available = (int64_t)s->bavail < 0 ? 0 : s->bavail;
 	switch (cells->arg) {
 	case SZ_SIZE:      return difference(cells, s->blocks, 0, s->frsize);

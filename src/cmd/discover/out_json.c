@@ -65,7 +65,7 @@ int out_document(struct libscols_table *table, const struct listing *list)
 		explain_json(run, &json);
 	json_end(&json);
 
-	/* The members are inserted before the brace that ends the table. */
+	/* Insert the members before the brace that ends the JSON document of the table. */
 	int rc = rest.failed ? -1 : table_text(table, &text);
 	char *end = rc == 0 && text.len ? memrchr(text.data, '}', text.len) : NULL;
 	while (end && end > text.data && strchr(" \t\n", end[-1]))

@@ -47,7 +47,7 @@ static char *read_below(struct recovery *r, const char *root, const char *path, 
 static void read_all(struct recovery *r)
 {
 	struct hints *hints = &r->hints;
-	/* utab belongs to the running system. */
+	/* utab has options of the mounts of the running system only. */
 	struct host host = {.in = {
 		.os = r->os, .live = r->run.live && !r->opts->root, .paths = run_paths(&r->run),
 	}};
@@ -129,7 +129,7 @@ static bool is_of_user(const struct hints *hints, const struct rec_row *row, con
 	return false;
 }
 
-/** Whether another source confirms that a mount has an option. */
+/** Whether a source other than the mtab confirms that a mount has an option. */
 static bool is_confirmed(struct recovery *r, const struct rec_row *row, const char *option)
 {
 	struct hints *hints = &r->hints;

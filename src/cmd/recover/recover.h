@@ -60,7 +60,8 @@ struct recovery {
 
 /* Confirmation of hints: hints.c */
 
-/** Keep the hints of the result that another source confirms.  Sets `failed` on ENOMEM. */
+/** Keep the hints of r->result that a source other than FILE confirms.  Sets hints.failed on
+    ENOMEM. */
 void hints_confirm(struct recovery *recovery);
 
 /* The report: out.c */
