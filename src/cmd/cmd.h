@@ -36,11 +36,11 @@ struct command {
     Each table of commands ends with a NULL name. */
 extern const struct command *commands;
 
-/** The row of a command in a table, or NULL. */
+/** Find the row of a command in a table.  @return NULL if there is none. */
 const struct command *command_find(const struct command *table, const char *name);
 
-/** The command of a table that a misspelled name, or the name of another program, may mean; or
-    NULL. */
+/** Find the command of a table that a misspelled name, or the name of another program, may mean.
+    @return NULL if there is none. */
 const struct command *command_near(const struct command *table, const char *word);
 
 /** Print the commands of a table for --help. */
@@ -93,7 +93,7 @@ void message_no_devices(const char *object, const char *effect);
 /** Set the command whose --help later usage errors suggest.  @name  Borrowed. */
 void message_verb(const char *name);
 
-/** message(), followed by a hint at --help.  @return CX_ERROR. */
+/** Print a message as message() does, then a hint at --help.  @return CX_ERROR. */
 __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 

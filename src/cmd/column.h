@@ -85,7 +85,7 @@ void column_json(struct json *json, const char *key, unsigned type, const char *
 /** Append a size with a unit letter and at most one decimal, as findmnt prints it: "1.5K". */
 void column_size(struct strbuf *text, uint64_t bytes);
 
-/** column_size(), rounded up, as du(1) prints it. */
+/** Append a size as column_size() does, but rounded up, as du(1) prints sizes. */
 void column_size_up(struct strbuf *text, uint64_t bytes);
 
 /** Append the percentage that df(1) prints: used / (used + available), rounded up, or "-" if it is

@@ -29,7 +29,7 @@ void text_add(struct strbuf *document, const char *format, ...);
 /** Append "1 object", "2 objects"; "3 directories".  @word  The singular. */
 void text_count(struct text *text, uint64_t n, const char *word);
 
-/** Append a size: column_size(). */
+/** Append a size as column_size() does. */
 void text_size(struct text *text, uint64_t bytes);
 
 /** Mark a text as incomplete if memory ran out for a part of it. */

@@ -85,7 +85,7 @@ const char *cell_text(struct cells *cells, const struct column *column, const st
 void cell_json(struct cells *cells, const struct column *column, const struct row *row,
                struct json *json);
 
-/** The node of a row, or NULL for a device or a line of an fstab. */
+/** Get the node of a row.  @return NULL if the row is a device or a line of an fstab. */
 const struct mt_node *cell_node(const struct cells *cells, const struct row *row);
 
 /** Whether a row is a mount that the kernel reported, with IDs; false: a device, or a line of an

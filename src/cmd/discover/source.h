@@ -16,8 +16,8 @@ enum tag source_tag(const char *source, const char **value, size_t *len);
 /** Get the value of a tag of a device, or NULL.  @tag  Not TAG_NONE. */
 const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
-/** List the devices with a file system in run->devices, once.
-    @return their number, or -1.  Errors: those of devmap_list(). */
+/** List the devices that have a file system in run->devices, unless they are listed already.
+    @return the number of devices, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
 /** Append the names of the devices whose tag has a value of len bytes, one name per line.

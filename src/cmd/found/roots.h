@@ -63,7 +63,8 @@ void roots_reach(struct reach *reach, struct search_options *options, struct flo
 /** Connect to another host by --rsh or ssh: a function for struct search_transport. */
 int roots_connect(void *reach, const struct search_server *server, struct search_link *link);
 
-/** Run this program to access a mount: a function for struct search_transport. */
+/** Run `getmnt serve --stdio` of this program to access a mount that can block: a function for
+    struct search_transport. */
 int roots_connect_here(void *reach, struct search_link *link);
 
 #endif

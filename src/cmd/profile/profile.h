@@ -41,7 +41,7 @@ struct profile_study {
 	double start, end;         /* start of the study, and its time limit, as os_now() */
 	double seconds;            /* duration of the study */
 	bool shows;                /* show progress */
-	unsigned turn, turns;      /* the current turn; turns begun */
+	unsigned turn, turns;      /* the current turn; number of turns begun */
 	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* number of turns of a row after the
 	                                                          first; of its runs in a turn */
 	bool died;                 /* the process of a run died */

@@ -95,7 +95,7 @@ static void put_columns(const struct search_out *out, const struct object *o, st
 			if (cell)
 				put_field(out, cell, text);
 		} else if (search_is_known(column, o)) {
-			/* Digits, letters and signs need no escaping. */
+			/* The cell has only digits, letters and signs, which need no escaping. */
 			const size_t from = text->len;
 			column->cell(o, text);
 			put_commas(column, text, from);
