@@ -36,11 +36,11 @@ struct command {
     Each table of commands ends with a NULL name. */
 extern const struct command *commands;
 
-/** Find the row of a command in a table.  @return NULL if there is none. */
+/** Find the row of a command in a table.  @return NULL if the table does not have the command. */
 const struct command *command_find(const struct command *table, const char *name);
 
-/** Find the command of a table that a misspelled name, or the name of another program, may mean.
-    @return NULL if there is none. */
+/** Find the command of a table that a misspelled name, or the name of another program, may mean;
+    or NULL. */
 const struct command *command_near(const struct command *table, const char *word);
 
 /** Print the commands of a table for --help. */

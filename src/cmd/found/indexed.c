@@ -39,7 +39,7 @@ struct indexed {
 	struct mount_table *table;
 	struct devmap *devs;      /* NULL: ENOMEM */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
-	struct strbuf dir;        /* path of that directory */
+	struct strbuf dir;        /* path of the directory of all indexes */
 	const char *given;        /* argument of --index-dir, or NULL */
 	struct opened *opened;
 	size_t nopened, opened_room;

@@ -59,7 +59,7 @@ struct index_run {
 struct index_verb {
 	const struct option_table *options;
 	const char *usage;           /* for --help */
-	const char *notes;           /* after the options; or NULL */
+	const char *notes;           /* text of --help after the options; or NULL */
 	/* Run the subcommand: check the options, index_run_begin() ...
 	    @operands  n words.  @return an exit status, after a message if it is an error. */
 	int (*run)(struct index_run *ir, const void *opts, char **operands, size_t n);
