@@ -13,7 +13,8 @@ bool audit_is_others(const struct fstab_line *line, const char *const *include)
 {
 	if (!line || line->fate != FSTAB_OWN)
 		return false;
-	/* These owners mount once at boot, and do not stack mounts on purpose. */
+	/* Check mounts of these owners like the administrator's: they are made once at boot, and do
+	   not cover data or mounts on purpose. */
 	if (line->target && (audit_is_owner(line->owner, "zfs")
 	                     || audit_is_owner(line->owner, "gpt-auto")
 	                     || (audit_is_owner(line->owner, "unit")
@@ -33,7 +34,7 @@ static const char *below(const char *path, const char *dir)
 	return word_below(path, dir) ? path + n + (path[n] == '/') : NULL;
 }
 
-/** Whether a directory is a layer of an overlay. */
+/** Whether a mount is an overlay, and a directory is its upper layer or a lower layer. */
 static bool has_layer(const struct mount *m, const char *dir, struct arena *arena)
 {
 	struct opt_dir *dirs;
@@ -54,7 +55,8 @@ static int by_parent(const void *a, const void *b)
 	return strcmp(one->line->target, other->line->target);
 }
 
-/** Whether the directory covered by the mount of a line should be examined. */
+/** Whether the directory covered by the mount of a line should be examined.
+    @under [out]  The mount, and the directory if it is known. */
 static bool is_covering(const struct discovery *d, const struct fstab_line *line,
                         struct audit_covered *under, struct arena *arena)
 {
@@ -64,7 +66,7 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	    || fstype_flags(line->mount->fstype) & FST_AUTOFS
 	    || tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED))
 		return false;
-	/* All mounts of a stack cover the same directory. */
+	/* All mounts on one mount point cover the directory below the lowest of them, `base`. */
 	uint32_t base = node;
 	while (mtree_stacked(tree, base))
 		base = tree->nodes[base].parent;
@@ -72,7 +74,8 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	const char *name = d->targets[node], *dir = parent == MT_NONE ? NULL : d->targets[parent];
 	if (parent == MT_NONE)
 		return false;
-	/* The kernel alone creates the directories of other pseudo file systems. */
+	/* On pseudo file systems other than tmpfs, ramfs, overlay and autofs, only the kernel
+	   creates directories: a covered directory contains no data of users. */
 	const char *type = tree->nodes[parent].mount->fstype;
 	type = type ? type : "";
 	if (fstype_flags(type) & FST_PSEUDO && !(fstype_flags(type) & (FST_LAYERED | FST_AUTOFS))

@@ -34,7 +34,8 @@ static void check_mtab(const struct audit_live *in, struct audit_report *report)
 	audit_add_at(report, &at, MTAB_REGULAR, AUDIT_INFO, "a symlink to ../proc/self/mounts",
 		     "a regular file", hint,
 		     "a regular file, which nothing updates since util-linux 2.39");
-	/* An unreadable line also makes its mount count as missing. */
+	/* If lines are unreadable, do not report missing mounts alone: the mount of an unreadable
+	   line counts as missing. */
 	if (mtab->wrong || mtab->gone || (mtab->missing && !mtab->unreadable))
 		audit_add_at(report, &at, MTAB_STALE, AUDIT_WARNING, "what is mounted",
 			     audit_format(report, "%zu wrong, %zu gone, %zu missing", mtab->wrong,
@@ -68,8 +69,9 @@ static const char remount[] =
 /** Errors of a superblock, as the options of its mounts show them. */
 enum {
 	FLIP_READONLY = 1, FLIP_EMERGENCY = 2, FLIP_SHUTDOWN = 4,
-	FLIP_INTENDED = 8,          /* a mount is read-only, so the superblock may be as well */
-	FLIP_REPORTED = 16,
+	FLIP_INTENDED = 8,          /* a mount is read-only, so the superblock may have been made
+	                               read-only on purpose */
+	FLIP_REPORTED = 16,         /* a finding already reports the error */
 };
 
 /** The errors that the options of a mount show: FLIP_*; 0: none. */
@@ -82,7 +84,7 @@ static unsigned flip_of(const struct fstab_line *line)
 	enum shown_fault fault = shown_fault(m);
 	if (fault != SHOWN_NO_FAULT)
 		return fault == SHOWN_SHUTDOWN ? FLIP_SHUTDOWN : FLIP_EMERGENCY;
-	/* Other types may be read-only without an error. */
+	/* A superblock of a type not in this list may be read-only without an error. */
 	if (!word_in(m->fstype, strlen(m->fstype), "ext2 ext3 ext4 btrfs f2fs vfat")
 	    || !shown_super_readonly(m)
 	    || word_in(line->owner, strlen(line->owner), "udisks session"))
@@ -111,7 +113,7 @@ static void report_flip(struct audit_report *report, const struct fstab_line *li
 			     "an error");
 }
 
-/** Record the mount points with a finding FS-ERRORS or DRIFT-READONLY. */
+/** Map the mount points that have a finding DRIFT-READONLY or FS-ERRORS to this code. */
 static void note_reported(const struct audit_live *in, struct audit_report *report,
                           struct pathmap *reported)
 {
@@ -120,20 +122,21 @@ static void note_reported(const struct audit_live *in, struct audit_report *repo
 		if (f->code == DRIFT_READONLY)
 			pathmap_add(reported, f->target, f->code);
 	}
-	/* Later entries win: FS-ERRORS takes precedence. */
+	/* pathmap_get() finds the entry added last, so FS-ERRORS takes precedence. */
 	for (size_t i = 0; i < in->errors->count; ++i) {
 		const char *target = in->plan->lines[in->errors->list[i].of].target;
 		pathmap_add(reported, target, FS_ERRORS);
 	}
 }
 
-/** Report each superblock with an error once, unless DRIFT-READONLY reports it for a line. */
+/** Report each superblock whose mounts show an error once, unless FS-ERRORS or DRIFT-READONLY
+    already reports the error. */
 static void check_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
 	struct pathmap reported = {.newest.arena = &report->arena};
 	struct map64 seen = {.arena = &report->arena};
-	/* Indexed by the first mount. */
+	/* flips[i]: FLIP_* of the superblock whose first mount is line i of the plan. */
 	unsigned char *flips = arena_new(&report->arena, plan->count, 1);
 	note_reported(in, report, &reported);
 	for (uint32_t i = 0; i < plan->count && !report->arena.failed; ++i) {
@@ -178,7 +181,8 @@ static void check_errors(const struct audit_live *in, struct audit_report *repor
 				     "replace replaces it",
 				     "devices of the file system are missing");
 		else if (strcmp(at.fstype, "btrfs") == 0)
-			/* btrfs counts since the device was created or the counters were reset. */
+			/* Only a warning: the errors may be old, since btrfs counts from the
+			   creation of the device, or from the last reset of the counters. */
 			audit_add_at(report, &at, FS_ERRORS, AUDIT_WARNING, "none", count,
 				     "btrfs scrub start; once repaired, btrfs device stats -z",
 				     "devices of the file system report errors");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Broken mounts, independent of the fstab; processes that keep an unmounted file system busy.
+ * Report broken mounts, independent of the fstab, and processes that keep an unmounted file system
+ * busy.
  *
- * Mounts of other owners (the system, sessions, containers), which a plan leaves out, are counted
- * in one info finding of each kind.
+ * Mounts of the system, of sessions and of containers, for which audit_is_others() is true, are
+ * only counted: one info finding of each kind has their number.
  */
 #include "audit/audit_impl.h"
 
@@ -14,30 +15,30 @@
 #include <string.h>
 #include <time.h>
 
-/** How much of fs.mount-max may be used, in percent. */
+/** Percentage of fs.mount-max from which the number of mounts is reported with this severity. */
 enum { LIMIT_WARNING = 80, LIMIT_CRITICAL = 95 };
 
-/** The same file system mounted on top of itself. */
+/** Mounts of one file system, each over another, on one mount point. */
 struct stack {
 	uint32_t node;           /* the first hidden mount */
 	const char *target;
 	const struct fstab_line *line;
-	const struct mount *over;
-	size_t depth;
+	const struct mount *over;   /* the mount that covers `node` */
+	size_t depth;            /* number of mounts, with the uppermost */
 };
 
 struct mounts_audit {
 	const struct audit_live *in;
 	struct audit_report *report;
 	struct map64 by_mount;   /* address of a mount -> its line in the plan */
-	struct map64 dead;       /* superblocks already reported */
+	struct map64 dead;       /* device of a superblock that was already reported -> node */
 	struct map64 stacked;    /* hash of a mount point and its file system -> index of stacks */
 	struct stack *stacks;
 	size_t nstacks;
 	size_t others_deleted, others_hidden, others_dead;
 };
 
-/** The line of a mount in the plan, or NULL. */
+/** Find the line of a mount in the plan, or NULL. */
 static const struct fstab_line *line_of(const struct mounts_audit *mounts,
                                         const struct mount *mount)
 {
@@ -50,9 +51,9 @@ static bool same(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/** The subject of a finding about a mount.
-    @over  The mount that covers it; or NULL.  An ignore comment on the line of that mount also
-    applies. */
+/** Set the members of a finding that name a mount.
+    @over  The mount that covers this mount; or NULL.  If the comment above the fstab line of `over`
+           ignores the code, the finding gets that line, so that it is ignored. */
 static struct audit_finding about(const struct mounts_audit *mounts, enum audit_code code,
                                   const char *target, const struct fstab_line *line,
                                   const struct mount *over)
@@ -64,7 +65,8 @@ static struct audit_finding about(const struct mounts_audit *mounts, enum audit_
 	                              .fstype = line->mount->fstype};
 }
 
-/** Count a mount hidden by the same file system: each stack is reported once. */
+/** Record a mount that is hidden by a mount of the same file system.  Mounts on one mount point
+    become one stack, to be reported once. */
 static void add_stacked(struct mounts_audit *mounts, const struct stack *stack)
 {
 	const struct mount *m = mounts->in->d->tree.nodes[stack->node].mount;
@@ -100,7 +102,7 @@ static void report_stacks(struct mounts_audit *mounts)
 	}
 }
 
-/** Check a mount that another mount hides. */
+/** Report a mount that another mount hides, unless this seems intended. */
 static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char *target,
                          const struct fstab_line *line)
 {
@@ -113,7 +115,7 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 	const char *inside = name ? fstab_from_root(mounts->in->root, name) : NULL;
 	name = inside ? inside : name;
 	bool upon = inside && strcmp(inside, target) == 0;
-	/* An automount that was triggered. */
+	/* A triggered automount is covered by the mount that it made. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
@@ -121,7 +123,8 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 		bool other = (m->vfs_opts && over->vfs_opts
 		              && strcmp(m->vfs_opts, over->vfs_opts) != 0)
 		             || (by && by->of && by->of != line->of);
-		/* Other flags or a line show intent; containers mount /dev/shm twice. */
+		/* If the covering mount has different flags or a line of its own, it is intended.
+		   Containers mount /dev/shm twice. */
 		if (!other && strcmp(target, "/dev/shm") != 0)
 			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Overlays: their options; conflicts of their layers with each other and with other lines.
+ * Check overlays: their options, and conflicts of their layers with each other and with the layers
+ * of other lines.
  *
  * The kernel refuses a lower layer that is, or lies in, another lower layer or the upper directory,
  * if both are on the same mount.  It accepts an upper directory within a lower layer.
@@ -19,7 +20,7 @@ enum { LAYERS_MAX = 128 };   /* maximum number of layers compared with each othe
 
 struct layer {
 	const char *path;        /* normalized */
-	char of;                 /* struct opt_dir.of */
+	char of;                 /* opt_dir.of: 'l'ower, 'd'ata, 'u'pper, 'w'ork */
 };
 
 struct layers {
@@ -27,7 +28,7 @@ struct layers {
 	const struct fstab_entry *entry;
 	struct layer at[LAYERS_MAX];
 	size_t count, lower;     /* lower: number of lower and data layers */
-	bool relative, shared;   /* already reported */
+	bool relative, shared;   /* a relative path, a shared directory was already reported */
 };
 
 static bool is_lower(const struct layer *layer)
@@ -35,7 +36,7 @@ static bool is_lower(const struct layer *layer)
 	return layer->of == 'l' || layer->of == 'd';
 }
 
-/** Record the layers of an entry. */
+/** Collect the layers of the entry, and report a layer whose path is relative. */
 static void note_layers(struct layers *layers)
 {
 	struct audit *audit = layers->audit;
@@ -71,7 +72,8 @@ static const char *live_point(const struct audit *audit, const char *path)
 	return found;
 }
 
-/** Whether two paths are on different mounts, according to the lines, or else the live mounts. */
+/** Whether two paths are on different mounts: they are below mount points of different lines; or,
+    if the overlay is not mounted now, on different live mounts. */
 static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, const char *a,
                       const char *b)
 {
@@ -86,7 +88,9 @@ static bool lie_apart(struct audit *audit, const struct fstab_entry *entry, cons
 	return p && q && strcmp(p, q) != 0;
 }
 
-/** Compare a lower layer with another layer.  @return whether the kernel accepts both. */
+/** Report a lower layer and a second layer that the kernel refuses because they are equal or
+    nested.
+    @return whether the kernel accepts both. */
 static bool check_two(struct layers *layers, const struct layer *a, const struct layer *b)
 {
 	struct audit *audit = layers->audit;
@@ -108,7 +112,7 @@ static bool check_two(struct layers *layers, const struct layer *a, const struct
 	return false;
 }
 
-/** Compare a directory that the kernel writes to with the directories of earlier lines. */
+/** Report an upper or work directory that an overlay of an earlier line also writes to. */
 static void check_shared(struct layers *layers, const struct layer *layer)
 {
 	struct audit *audit = layers->audit;
@@ -124,7 +128,7 @@ static void check_shared(struct layers *layers, const struct layer *layer)
 		       audit->entries[first].line->number, layer->path);
 }
 
-/** Check whether the directories that an overlay needs exist. */
+/** Report directories of an overlay that do not exist. */
 static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 {
 	struct order_paths paths = {.arena = &audit->report->arena};
@@ -140,7 +144,7 @@ static void check_exists(struct audit *audit, const struct fstab_entry *entry)
 	}
 }
 
-/** Compare the directory that the kernel writes to with its work directory. */
+/** Report an upper and work directory that overlap, or that are on different mounts. */
 static void check_upper(struct layers *layers, const char *upper, const char *work)
 {
 	struct audit *audit = layers->audit;
@@ -198,7 +202,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 	                   : has_upper == has_work ? NULL
 	                   : has_upper             ? "workdir"
 	                                           : "upperdir";
-	/* In a live system, the line of the root only remounts it. */
+	/* In a live system, the line of "/" only remounts the overlay, and needs no layers. */
 	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !has_lower && !has_upper
 	               && !has_work;
 	if (lack && !mounted)

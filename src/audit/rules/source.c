@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sources: their syntax, and whether the device or file exists.
+ * Check the source of a line: its syntax, and whether the device or file exists.
  *
- * Paths below the mount point of another line are not reported: they depend on that mount.
+ * Paths below the mount point of another line are not reported, since the mount of that line may
+ * contain them.
  */
 #include "audit/audit_impl.h"
 
@@ -67,13 +68,14 @@ static bool is_image(struct audit *audit, const struct fstab_entry *entry)
 	       && (!facts->look || audit_look(facts, entry->source) == FACT_FILE);
 }
 
-/** Whether the name of a device depends on the order in which the kernel detects devices. */
+/** Whether the name of a device depends on the order in which the kernel detects devices.
+    @boot [out]  The name may change so easily that this is a risk for the boot. */
 static bool is_numbered(const char *source, bool *boot)
 {
 	static const struct {
 		char head[8];
-		bool letters, boot;      /* letters: a letter follows, not a digit; boot: a risk
-		                            for the boot */
+		bool letters, boot;      /* letters: a letter follows, not a digit; boot: see
+		                            above */
 	} names[] = {
 		{"sd", true, true},   {"hd", true, true},     {"vd", true, false},
 		{"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
@@ -99,13 +101,13 @@ bool audit_is_unstable(const char *source)
 	return is_numbered(source, &boot);
 }
 
-/** Check whether a name in /dev is stable. */
+/** Report a name in /dev that may be the name of another device after the next boot. */
 static void check_stable(struct audit *audit, const struct fstab_entry *entry)
 {
 	bool boot;
 	if (entry->idle || !is_numbered(entry->source, &boot))
 		return;
-	/* cloud-init rewrites the line of a cloud disk on each instance. */
+	/* Only an info for lines of cloud-init, which rewrites them on each instance. */
 	bool cloud = fstab_entry_has(entry, "comment=cloudconfig");
 	audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE,
 		       cloud ? AUDIT_INFO : boot ? AUDIT_WARNING | AUDIT_BOOT : AUDIT_WARNING,
@@ -114,7 +116,8 @@ static void check_stable(struct audit *audit, const struct fstab_entry *entry)
 		       "%s may be another device after the next boot", entry->source);
 }
 
-/** Report network block storage without _netdev. */
+/** Report network block storage without _netdev.
+    @remote  The device is known to be reached over a network. */
 static void check_network(struct audit *audit, const struct fstab_entry *entry, bool remote)
 {
 	remote |= audit_begins(entry->source, "/dev/nbd /dev/rbd /dev/drbd /dev/etherd/")
@@ -127,7 +130,8 @@ static void check_network(struct audit *audit, const struct fstab_entry *entry, 
 			       "when the line is mounted");
 }
 
-/** The hint for a type of device that contains no file system; NULL: it may contain one. */
+/** Get the hint for a device whose content is not a file system, such as crypto_LUKS; NULL: content
+    of this type may be a file system. */
 static const char *name_instead(const char *type)
 {
 	static const char mapping[] =
@@ -150,7 +154,7 @@ static const char *name_instead(const char *type)
 	       ? "use the device that it is a member of, or its UUID" : NULL;
 }
 
-/** Compare the type of a line with the type on the device. */
+/** Report a line whose type differs from `type`, the type of the content of the device. */
 static void check_type(struct audit *audit, const struct fstab_entry *entry, const char *type)
 {
 	static const char *const alike[][2] = {
@@ -159,7 +163,7 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry, con
 		{"exfat fuse.exfat", "exfat"},          {"swap", "swap swsuspend"},
 	};
 	size_t n = strlen(entry->fstype), m = type ? strlen(type) : 0;
-	/* mpath_member: a path of a multipath device whose map does not exist. */
+	/* No finding for mpath_member, a path of a multipath device whose map does not exist. */
 	if ((!entry->path && !entry->swap) || !type || word_in(type, m, "none mpath_member"))
 		return;
 	const char *instead = name_instead(type);
@@ -179,7 +183,7 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry, con
 		       "the device contains %s", type);
 }
 
-/** An existing tag that differs from a source only in case; or NULL. */
+/** Find an existing tag that differs from a source only in case; or NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
 	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
@@ -216,8 +220,8 @@ static void add_missing(struct audit *audit, const struct fstab_entry *entry, co
 		       shown_source(entry), hint, "%s", message);
 }
 
-/** Report a source that cannot name a device.  Not a boot risk for the root, which is only
-    remounted. */
+/** Report a source that cannot name a device.  For the root this is not a risk for the boot,
+    because the line only remounts the root. */
 static void add_invalid(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
 {
@@ -229,7 +233,8 @@ static void add_invalid(struct audit *audit, const struct fstab_entry *entry, co
 		       root ? "; the kernel has mounted the root already" : "");
 }
 
-/** Check a path that is neither a device nor an image.  @return whether it is reported. */
+/** Report a path that exists but is neither a block device nor an image.
+    @return whether the path was reported. */
 static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	enum fact_kind kind = audit_look(audit->in->facts, source);
@@ -245,7 +250,8 @@ static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, 
 	return true;
 }
 
-/** Report a device without a known signature. */
+/** Report a device without a known signature, which should contain a file system or swap space.
+    @name  The name of the device; or NULL. */
 static void check_blank(struct audit *audit, const struct fstab_entry *entry, const char *name)
 {
 	if (entry->idle || (!entry->path && !entry->swap)
@@ -271,7 +277,8 @@ static void check_blank(struct audit *audit, const struct fstab_entry *entry, co
 		       "the device contains no known signature");
 }
 
-/** Check an image in a file.  A file below the mount point of another line may be hidden now. */
+/** Report a missing image file.  Not if the file is below the mount point of another line, whose
+    mount may contain the file. */
 static void check_image(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (audit_above(audit, entry, source))
@@ -315,7 +322,8 @@ static void add_no_tag(struct audit *audit, const struct fstab_entry *entry, con
 	                   : "the source is neither a path nor a tag");
 }
 
-/** Check the devices of a bcachefs: /dev/a:/dev/b.  @return whether the source lists several. */
+/** Check a source of bcachefs that lists devices: /dev/a:/dev/b.
+    @return whether the source is such a list. */
 static bool check_list(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	if (strcmp(entry->fstype, "bcachefs") != 0 || !strstr(source, ":/"))
@@ -363,7 +371,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	const struct fstab_facts *facts = audit->in->facts;
 	const char *source = audit_unquoted(audit->report, entry->source);
 	check_stable(audit, entry);
-	/* mount(8) and systemd leave this tag to mount.bcachefs. */
+	/* This tag cannot be looked up: only mount.bcachefs reads it. */
 	if (strcmp(entry->fstype, "bcachefs") == 0 && strncmp(source, "OLD_BLKID_UUID=", 15) == 0) {
 		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
 		return;
@@ -380,7 +388,8 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	}
 	struct fstab_device device = {0};
 	int count = audit_devices(facts, source, &device);
-	/* The symlink of udev leads to only one of the devices with the tag. */
+	/* If the source is a symlink of udev, which leads to only one device, count the devices
+	   with the tag of the symlink. */
 	struct strbuf tag = {.arena = &audit->report->arena};
 	int all = count == 1 && fstab_link_tag(source, &tag)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
@@ -414,7 +423,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 static void check_bind(struct audit *audit, const struct fstab_entry *entry)
 {
 	const char *path = fstab_normal(&audit->report->arena, entry->source);
-	/* Quotation marks were already reported. */
+	/* Quotation marks were already reported by audit_syntax(). */
 	if (!path && *entry->source != '"' && *entry->source != '\'')
 		audit_add_line(audit, entry, FSTAB_BIND_SRC, AUDIT_CRITICAL | AUDIT_BOOT, "/...",
 			       NULL, "use an absolute path",
@@ -426,7 +435,8 @@ static void check_bind(struct audit *audit, const struct fstab_entry *entry)
 			       "the bind source does not exist: %s", path);
 }
 
-/** Check the type none, which is valid for binds, moves and remounts. */
+/** Report the type "none" in a line without bind.  Options to move or remount a mount, or to change
+    its propagation, also fit this type. */
 static void check_none(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const words[] = {
@@ -443,8 +453,8 @@ static void check_none(struct audit *audit, const struct fstab_entry *entry)
 			       "the type none is for bind mounts, and bind is missing");
 }
 
-/** The required form of the source of a network file system if the source does not have it; or
-    NULL. */
+/** Get the form that the source of a network file system must have, if the source has a different
+    form; or NULL. */
 static const char *other_form(const struct fstab_entry *entry)
 {
 	static const char *const rows[][2] = {
@@ -453,7 +463,7 @@ static const char *other_form(const struct fstab_entry *entry)
 		{"cifs smb3", "//SERVER/SHARE"},
 	};
 	const char *source = entry->source;
-	/* The root of a diskless host is already mounted: /dev/nfs. */
+	/* Not for the root, which is already mounted: a diskless host has the source /dev/nfs. */
 	for (size_t i = 0; *source && !is_root(entry) && i < sizeof(rows) / sizeof(*rows); ++i) {
 		const char *form = rows[i][1];
 		if (!word_in(entry->fstype, strlen(entry->fstype), rows[i][0]))
@@ -468,7 +478,8 @@ static const char *other_form(const struct fstab_entry *entry)
 	return NULL;
 }
 
-/** The value of the last option with this name; in any case, where its helper ignores case. */
+/** Get the value of the last option with a name.  The case of the name is ignored if the helper of
+    the type ignores it. */
 static const char *value_in_any_case(const struct fstab_entry *entry, const char *name)
 {
 	const char *value = fstab_entry_value(entry, name);
@@ -481,7 +492,8 @@ static const char *value_in_any_case(const struct fstab_entry *entry, const char
 	return value;
 }
 
-/** Check the files with secrets that options name: without them the mount fails or prompts. */
+/** Report a file with a secret, named by an option, that all users can read or that does not exist:
+    without the file, the mount fails or asks for the secret. */
 static void check_keys(struct audit *audit, const struct fstab_entry *entry)
 {
 	static const char *const names[] = {"credentials",  "cred",         "secretfile",
