@@ -26,7 +26,8 @@ bool audit_names_device(const char *source)
 	return strncmp(source, "/dev/", 5) == 0 && strncmp(source, "/dev/ram", 8) != 0;
 }
 
-/** The value of the last parameter with a name; "" without a value; NULL: no such parameter. */
+/** Get the value of the last parameter with a name on the kernel command line; "" without a value;
+    NULL: no such parameter. */
 static const char *parameter(const struct audit_live *in, struct audit_report *report,
                              const char *name)
 {
@@ -40,7 +41,7 @@ static const char *parameter(const struct audit_live *in, struct audit_report *r
 			quoted ^= *at == '"';
 		size_t size = (size_t)(at - word);
 		if (word_is(word, size, "--"))
-			break;   /* the rest are arguments of init */
+			break;   /* after "--", the words are arguments of init */
 		if (size >= len && memcmp(word, name, len) == 0
 		    && (size == len || word[len] == '=')) {
 			found = word + len + (size > len);
@@ -54,15 +55,15 @@ static const char *parameter(const struct audit_live *in, struct audit_report *r
 	return found ? audit_format(report, "%.*s", (int)n, found) : NULL;
 }
 
-/** The number of devices that a source names; -1: unknown. */
+/** Count the devices that a source names; -1: unknown.  @device [out]  The first device. */
 static int devices(const struct audit_live *in, const char *source, struct fstab_device *device)
 {
 	*device = (struct fstab_device){0};
 	return audit_devices(in->facts, source, device);
 }
 
-/** Read a device number as the kernel does: MAJOR:MINOR, or one hexadecimal number. Source:
-    devt_from_devnum() in block/early-lookup.c. */
+/** Read a device number as the kernel does: MAJOR:MINOR, or one hexadecimal number.
+    Source: devt_from_devnum() in block/early-lookup.c. */
 static bool read_number(const char *text, struct fstab_device *device)
 {
 	size_t hex = strspn(text, "0123456789abcdefABCDEF"), digits = strspn(text, "0123456789");
@@ -83,7 +84,7 @@ static bool read_number(const char *text, struct fstab_device *device)
 	return device->numbered = true;
 }
 
-/** The value of root= and the device that it names, in words. */
+/** Format root=VALUE, with the name of its device if it is known, for a finding. */
 static const char *root_form(struct audit_report *report, const char *root,
                              const struct fstab_device *named)
 {
@@ -92,7 +93,7 @@ static const char *root_form(struct audit_report *report, const char *root,
 	            : audit_format(report, "root=%s", root);
 }
 
-/** The line of the fstab for the root; NULL: none.  @any [out]  The fstab has lines. */
+/** Find the line of "/" in the fstab; NULL: no such line.  @any [out]  The fstab has entries. */
 static const struct fstab_entry *root_line(const struct audit_live *in, bool *any)
 {
 	const struct fstab_entry *found = NULL;
@@ -106,7 +107,7 @@ static const struct fstab_entry *root_line(const struct audit_live *in, bool *an
 	return found;
 }
 
-/** The mounted root; NULL: it is not on a device. */
+/** Find the mount of "/"; NULL: it is not on a known device.  @device [out]  The device. */
 static const struct mount *mounted_root(const struct audit_live *in, struct arena *arena,
                                         struct fstab_device *device)
 {
@@ -167,8 +168,8 @@ static void check_root(const struct audit_live *in, struct audit_report *report,
 		     "the kernel command line and the fstab name different roots");
 }
 
-/** A swap space in use on a disk, if the named device is neither used as swap nor named by a
-    line; or NULL. */
+/** Find a swap space in use on a disk, if the device `named` is certainly not in use as swap and no
+    line names it; or NULL. */
 static const char *other_swap(const struct audit_live *in, const struct fstab_device *named)
 {
 	const char *found = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The crypttab: name, device, key file, options.
+ * Check the lines of the crypttab, with the fields name, device, key file and options.
  *
  * Boot needs the mappings of fstab lines that use /dev/mapper/NAME.  If another mapping fails, only
  * cryptsetup.target fails, and boot continues.
@@ -19,7 +19,7 @@ enum { NAME, DEVICE, KEY, OPTIONS, FIELDS };
 
 static const char mapper[] = "/dev/mapper/";
 
-/** The options of systemd and of Debian's cryptsetup, for finding misspelled ones. */
+/** The options of systemd and of Debian's cryptsetup, for finding misspelled options. */
 static const char known_options[] =
 	"allow-discards bitlk cipher crypto_keyfile_offset discard fido2-cid fido2-device "
 	"fido2-rp force-password-dialog hash header headless initramfs integrity "
@@ -39,16 +39,16 @@ struct crypttab {
 	const struct audit_live *in;
 	struct audit_report *report;
 	struct map64 needed;     /* names of mappings in fstab lines that boot needs */
-	struct map64 names;      /* name of a mapping -> the first line */
-	struct map64 devices;    /* device number -> the first line */
+	struct map64 names;      /* name of a mapping -> number of its first line */
+	struct map64 devices;    /* device number -> number of the first line that names it */
 };
 
 /** A line of the crypttab; the strings have the lifetime of the report. */
 struct crypt {
 	const char *field[FIELDS];   /* NULL: missing */
-	struct opt *opts;            /* parsed field OPTIONS */
+	struct opt *opts;            /* the options in the field OPTIONS */
 	uint32_t nopts;
-	struct audit_finding at;
+	struct audit_finding at;     /* members of a finding that name the line */
 	unsigned level;              /* severity if the mapping cannot be set up */
 	bool optional;               /* noauto or nofail */
 	bool again;                  /* an earlier line has the same name */
@@ -72,14 +72,14 @@ static bool is_part(const struct crypt *crypt)
 	return has_option(crypt, "offset") || has_option(crypt, "skip");
 }
 
-/** The name of the mapping that an fstab line uses; NULL: none. */
+/** Get the name of the mapping that is the source of an fstab line; NULL: another source. */
 static const char *mapping_of(const struct fstab_entry *line)
 {
 	return fstab_is_entry(line) && strncmp(line->source, mapper, sizeof(mapper) - 1) == 0
 	       ? line->source + sizeof(mapper) - 1 : NULL;
 }
 
-/** The number of devices with the name of a mapping. */
+/** Count the devices /dev/mapper/NAME of a mapping; -1: unknown. */
 static int count_mappings(struct crypttab *tab, const char *name, struct fstab_device *device)
 {
 	return audit_devices(tab->in->facts, audit_format(tab->report, "%s%s", mapper, name),
@@ -97,7 +97,8 @@ static void record_needed(struct crypttab *tab)
 	}
 }
 
-/** Another use of the device of a line: "mounted on /x", "of line 3 of the fstab"; NULL: none. */
+/** Describe a use of the device of a crypttab line without the mapping: "mounted on /x", "of line 3
+    of the fstab"; NULL: no such use. */
 static const char *other_use(struct crypttab *tab, const struct fstab_device *device)
 {
 	const struct fstab_plan *plan = tab->in->plan;
@@ -123,12 +124,14 @@ static const char *other_use(struct crypttab *tab, const struct fstab_device *de
 	return NULL;
 }
 
-/** Check a device that each boot overwrites, for a swap space or /tmp. */
+/** Report the device of a line with the option swap or tmp, which each boot overwrites, if the
+    device seems to contain data or its name may change. */
 static void check_overwritten(struct crypttab *tab, const struct crypt *crypt,
                               const char *source, const struct fstab_device *device)
 {
 	const char *type = device->tags ? device->tags->type : NULL;
-	/* With an offset, a small file system before the mapping may give the device a label. */
+	/* Do not check the content if the mapping is only a part of the device: a small file system
+	   before that part may give the device a label. */
 	bool part = is_part(crypt);
 	const char *use = part || !device->tags ? NULL : other_use(tab, device);
 	if (use)
@@ -170,11 +173,11 @@ static void check_type(struct crypttab *tab, const struct crypt *crypt,
 			     "its device has no LUKS header");
 }
 
-/** Report a device that another line also names: opening it a second time fails. */
+/** Report a device that an earlier line also names: opening the device a second time fails. */
 static void check_shared(struct crypttab *tab, const struct crypt *crypt,
                          const struct fstab_device *device)
 {
-	/* Mappings of parts of a device differ by offset. */
+	/* Two lines may map different parts of one device. */
 	if (!device->numbered || crypt->again || has_option(crypt, "noauto") || is_part(crypt))
 		return;
 	uint32_t first = map64_put(&tab->devices, (uint64_t)device->major << 32 | device->minor,
@@ -187,7 +190,7 @@ static void check_shared(struct crypttab *tab, const struct crypt *crypt,
 			     "another line has the same device: the second one fails");
 }
 
-/** Report a device that does not exist. */
+/** Report the device of a line, `source`, which does not exist. */
 static void report_missing(struct crypttab *tab, const struct crypt *crypt, const char *source)
 {
 	struct fstab_device open = {0};
@@ -264,7 +267,8 @@ static void check_key(struct crypttab *tab, const struct crypt *crypt)
 	const struct fstab_facts *facts = tab->in->facts;
 	const char *key = crypt->field[KEY];
 	struct opt *opts;
-	/* With a colon, the key is on another device; the field of a key script can be anything. */
+	/* Not checked: with a colon, the key file is on another device; with a key script, the
+	   field is an argument of the script. */
 	if (!key || word_in(key, strlen(key), "none -") || strchr(key, ':')
 	    || strncmp(key, "/dev/", 5) == 0 || has_option(crypt, "keyscript"))
 		return;
@@ -296,7 +300,7 @@ static void check_key(struct crypttab *tab, const struct crypt *crypt)
 			     "its key file does not exist: the boot asks for a passphrase");
 }
 
-/** Split a line into fields.  @return false: no fields. */
+/** Split a line of n bytes into fields.  @return false: the line is empty or a comment. */
 static bool read_line(struct crypttab *tab, const char *line, size_t n, struct crypt *crypt)
 {
 	const char *at = line, *end = line + n;
@@ -313,12 +317,12 @@ static bool read_line(struct crypttab *tab, const char *line, size_t n, struct c
 	return true;
 }
 
-/** Find a line that was probably intended for a mapping without a line: a commented-out line, or
-    one with a similar name whose own mapping does not exist.  If no line is found, the mapping
-    belongs to the initial RAM disk or LVM.
+/** Find a line that was probably intended for a mapping without a line: a line that is commented
+    out, or a line with a similar name that has no mapping.
     @wanted  The name of the mapping, of at most NEAR_BYTES.
-    @comment [out]  The line is a comment.
-    @return whether a line was found. */
+    @found [out]    The fields of the line.
+    @comment [out]  The line is commented out.
+    @return false: no such line; the initial RAM disk or LVM may make the mapping. */
 static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt *found,
                          bool *comment)
 {
@@ -344,8 +348,9 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 	return false;
 }
 
-/** Check an fstab line whose mapping has no line.
-    @return whether the mapping was searched for. */
+/** Report an fstab line whose mapping has no line in the crypttab, unless something else seems to
+    make the mapping.
+    @return whether a similar line was searched for, which takes time. */
 static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
@@ -356,19 +361,21 @@ static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 	struct crypt crypt = {0};
 	struct fstab_device device = {0};
 	bool comment = false, swap = line->swap, nofail = line->nofail;
-	/* The rules for the fstab report devices that do not exist now. */
+	/* A mapping that does not exist now (count is 0) is reported by the rules for the fstab. */
 	int count = audit_devices(tab->in->facts, line->source, &device);
 	bool similar = count != 0 && find_similar(tab, name, &crypt, &comment);
 	bool open = count > 0 && device.crypt;
-	/* The initial RAM disk may open mappings without a line here: by the kernel command line,
-	   by its own crypttab, or on NixOS. */
+	/* late: nothing else opens the mapping at boot.  The initial RAM disk may open a mapping
+	   without a line in the crypttab: because of the kernel command line, of its own crypttab,
+	   or on NixOS. */
 	bool late = !similar && open && cmdline && !strstr(cmdline, "luks")
 	            && !strstr(cmdline, "crypt")
 	            && audit_look(tab->in->facts, "/etc/crypttab.initramfs") == FACT_MISSING
 	            && audit_look(tab->in->facts, "/etc/NIXOS") == FACT_MISSING;
 	if (count == 0 || (!similar && !late))
 		return true;
-	/* The initial RAM disk may open the mapping. */
+	/* Critical only if a similar line was found; else the initial RAM disk may open the
+	   mapping. */
 	unsigned level = nofail ? (similar && open ? AUDIT_WARNING : AUDIT_INFO)
 	                 : swap || !similar ? AUDIT_WARNING : AUDIT_CRITICAL | AUDIT_BOOT;
 	struct audit_finding at = {.file = tab->in->crypttab_name, .target = name,

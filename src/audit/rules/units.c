@@ -52,7 +52,7 @@ static void check_stale(const struct audit_live *in, struct audit_report *report
 
 /* DRIFT-NOT-MOUNTED, SWAP-NOT-ACTIVE */
 
-/** Record the mount points and swap spaces of the lines, which the DRIFT-* rules compare. */
+/** Record the mount points and swap spaces of the lines, which audit_drift() checks. */
 static void note_lines(const struct audit_live *in, struct audit_report *report,
                        struct pathmap *lines)
 {
@@ -68,7 +68,7 @@ static void note_lines(const struct audit_live *in, struct audit_report *report,
 	}
 }
 
-/** Whether a unit of the same path, other than this one, is active. */
+/** Whether a unit other than `unit` is active for the mount point of `unit`. */
 static bool has_active_sibling(const struct host_units *units, const struct host_unit *unit)
 {
 	const struct host_unit *at = host_units_at(units, unit->where);
@@ -90,8 +90,9 @@ static void check_wanted(const struct audit_live *in, struct audit_report *repor
 	    || !(required || fstab_is_boot_target(unit->wanted_by))
 	    || pathmap_get(lines, path) != PATHMAP_NONE)
 		return;
-	/* An automount makes the mount on first access; systemd or the kernel mounts API file
-	   systems without a unit file of an administrator or package. */
+	/* Do not report a mount that an automount unit makes on first access, an automount whose
+	   mount is active, or API file systems, which systemd or the kernel mounts without such
+	   unit files. */
 	bool api = word_in(path, strlen(path), "/ /run /run/lock /run/user")
 	           || fstab_is_kernels(path);
 	if (!swap && (api || *unit->triggered_by
@@ -114,7 +115,7 @@ static void check_wanted(const struct audit_live *in, struct audit_report *repor
 int audit_units(const struct audit_live *in, struct audit_report *report)
 {
 	const struct host_units *units = in->units;
-	/* Mount points and swap spaces of the fstab, each with 0. */
+	/* The mount points and swap spaces of the fstab, each mapped to 0. */
 	struct pathmap lines = {.newest.arena = &report->arena};
 	bool booting = in->uptime >= 0 && in->uptime < AUDIT_BOOTING;
 	if (!units->known) {
