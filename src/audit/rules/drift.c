@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fstab compared with the live mounts.
+ * Compare the fstab with the live mounts.
  *
  *     file, plan --> fstab_match() --> differences --> audit_drift() --> findings
  *
- * Differences become findings, and lines without a mount are checked.  Not reported are mounts of
- * systemd, automounters and containers, lines with noauto, untriggered automounts, and devices that
- * may be missing.
+ * Differences become findings.  Then lines without a mount are checked.  Mounts of systemd, of
+ * automounters and of containers are not reported, nor are lines with noauto and automounts that
+ * were not triggered.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -29,7 +29,7 @@ static bool is_missing(const struct drift *drift, const struct fstab_entry *line
 	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
-/** Record the lines whose source was already reported as missing or misspelled. */
+/** Fill drift->cause: find lines whose source was already reported as missing or misspelled. */
 static void note_causes(struct drift *drift)
 {
 	const struct fstab_file *file = drift->in->file;
@@ -46,8 +46,8 @@ static void note_causes(struct drift *drift)
 	}
 }
 
-/** Extend the finding about a missing source: another source is mounted instead.  The finding
-    becomes at least a warning. */
+/** Extend the finding about a missing source by the mount that exists instead, `live`.  The finding
+    becomes at least a warning, unless the system is a container. */
 static void extend_cause(struct drift *drift, struct audit_finding *cause, bool contained,
                          const struct fstab_line *live)
 {
@@ -69,7 +69,8 @@ static bool is_of_damaged(const struct drift *drift, const struct fstab_line *li
 
 /* Who may have made a mount that is not in the fstab. */
 
-/** Whether the MNT-* rules report the mount, so that its line is not at fault. */
+/** Whether a mount cannot have a line because it is hidden or its directory was removed.  The MNT-*
+    rules report such a mount. */
 static bool is_lost(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mtree *tree = &drift->in->d->tree;
@@ -91,8 +92,8 @@ static bool is_of_server(const struct fstab_entry *line, const struct fstab_line
 	                    || fstype_flags(fstype) & FST_NET));
 }
 
-/** If units are unknown: whether a mount or swap space may belong to udisks, or to a common
-    unit. */
+/** Whether a mount or swap space may belong to udisks or a unit that many systems have, if it is
+    unknown whether it has a unit. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -117,9 +118,9 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 	       && fstab_upon_itself(drift->in->d, node);
 }
 
-/** Whether an empty fstab probably lost the line of a mount or swap space in use: a swap space or a
-    whole file system on a disk, except /usr, which an initrd mounts; the root is also on a disk,
-    and the system is not a container. */
+/** For an fstab without entries: whether it probably lost the line of a mount or swap space.  True
+    for a swap space or a whole file system on a disk, except /usr, which an initrd mounts; only if
+    the root is also on a disk, and the system is not a container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
@@ -144,7 +145,7 @@ static bool wants_line(struct drift *drift, const struct fstab_line *live, bool 
 
 /* Mounts without a line, and lines without a mount. */
 
-/** A command that shows the line of a mount or swap space. */
+/** Make the hint for a mount or swap space without a line: a command that shows the line to add. */
 static const char *line_hint(const struct drift *drift, const struct fstab_line *live)
 {
 	struct strbuf add = {.arena = &drift->report->arena};
@@ -157,8 +158,8 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 /** Check a mount or swap space without a line, if fstab can express it. */
 static void check_without_line(struct drift *drift, const struct fstab_line *live)
 {
-	/* If the fstab has no line at all, another program, such as a container engine, makes
-	   the mounts. */
+	/* If the fstab has no entry at all, this is only an info: another program, such as a
+	   container engine, makes the mounts. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
@@ -175,8 +176,8 @@ static bool is_skipped(const struct drift *drift, const char *target)
 	return fstab_is_skipped(target) && audit_has_systemd(drift->in->facts);
 }
 
-/** Check a mount or swap space that cannot be expressed in fstab.  @why  The plan's reason; or
-    NULL. */
+/** Report a mount or swap space without a line that cannot be expressed in fstab.
+    @why  fstab_line.why; or NULL. */
 static void check_inexpressible(struct drift *drift, const struct fstab_line *live, const char *why)
 {
 	const char *name = drift_live_name(drift, live, NULL);
@@ -205,7 +206,7 @@ static void check_inexpressible(struct drift *drift, const struct fstab_line *li
 			                     "%s", why ? why : "?");
 }
 
-/** Check a line whose server chose the names of the mount. */
+/** Check a line whose mount shows a source and type that a server chose. */
 static void check_served(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
@@ -213,7 +214,7 @@ static void check_served(struct drift *drift, const struct fstab_entry *line,
 	drift_check_unknown(drift, line, live);
 }
 
-/** Check a line if another source is mounted on its mount point. */
+/** Report a line if the mount on its mount point has a different source or type. */
 static void check_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live)
 {
@@ -241,7 +242,7 @@ static void check_source(struct drift *drift, const struct fstab_entry *line,
 	}
 }
 
-/** Report a difference between a line and its mount. */
+/** Report a difference that fstab_match() found. */
 static void check_difference(struct drift *drift, const struct fstab_difference *difference)
 {
 	const struct fstab_line *live = difference->live;
@@ -258,7 +259,7 @@ static void check_difference(struct drift *drift, const struct fstab_difference 
 		break;
 	case FSTAB_DIFFER_OPTIONS:
 		drift_report_options(drift, line, live, difference->actual);
-		/* A file system with an error is read-only, whatever else differs. */
+		/* Check in addition for a file system that is read-only because of an error. */
 		if (live->mount && live->mount->vfs_opts
 		    && !shown_mount_readonly(live->mount))
 			drift_check_readonly(drift, line, live);
@@ -276,12 +277,13 @@ static void check_difference(struct drift *drift, const struct fstab_difference 
 	}
 }
 
-/** Check a line without a matching mount if its mount point has another mount. */
+/** Check a line that made no mount, if its mount point has a mount, `live`. */
 static void check_other(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
 	const char *fstype = line->fstype;
-	/* An automount trigger, or the mount that the line describes, made by the system itself. */
+	/* idle: the mount is an automount trigger.  alike: the mount has the type of the line, and
+	   may be the mount that the line describes, made by the system. */
 	bool idle = live->mount && fstype_flags(live->mount->fstype) & FST_AUTOFS;
 	bool alike = (live->mount && shown_type(fstype, live->mount->fstype))
 	             || is_of_server(line, live);
@@ -289,14 +291,15 @@ static void check_other(struct drift *drift, const struct fstab_entry *line,
 		drift_check_unknown(drift, line, live);
 	const char *hint = is_skipped(drift, live->target)
 		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
-	/* A mount of unknown owner on top of the line's mount is reported separately. */
+	/* Report only a mount made by the system; a mount of unknown owner over the mount of the
+	   line is reported by itself. */
 	if (!idle && !alike && live->fate == FSTAB_OWN && !line->bind)
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,
 			     "the system mounted another type than the line says");
 }
 
-/** Check a line without a matching mount. */
+/** Report a line that made no mount. */
 static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
@@ -334,7 +337,7 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 		                          : ", and its source does not exist");
 }
 
-/** Index lines and mounts. */
+/** Fill drift->lined and drift->by_target; set drift->any and drift->of_disk. */
 static void index_all(struct drift *drift)
 {
 	const struct audit_live *in = drift->in;
@@ -344,8 +347,8 @@ static void index_all(struct drift *drift)
 		if (of && of->mount)
 			map64_put(&drift->lined, of->mount->key, i);
 	}
-	/* Backwards, so that the topmost mount of a mount point, which is first in the plan, is
-	   found. */
+	/* In reverse order, so that the topmost mount of a mount point is found, which is first in
+	   the plan. */
 	for (uint32_t i = (uint32_t)in->plan->count; i-- > 0;) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		if (!line->mount || !line->target)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the drift rules.
+ * Interfaces between the files of the drift rules.
  *
- *     drift.c         the flow; lines without a mount, mounts without a line
- *     drift_line.c    comparing a line and its mount: source, options, read-only
- *     rbind.c         copies of mounts that an rbind lacks
- *     drift_report.c  findings about a line and a mount, and their names
+ *     drift.c         turns differences into findings; checks lines without a mount and mounts
+ *                     without a line
+ *     drift_line.c    compares a line and its mount: source, options, read-only
+ *     rbind.c         finds mounts that a recursive bind should have copied
+ *     drift_report.c  adds findings about a line and a mount; names both
  */
 #ifndef GM_AUDIT_DRIFT_IMPL_H
 #define GM_AUDIT_DRIFT_IMPL_H
@@ -16,36 +17,37 @@ struct drift {
 	const struct audit_live *in;
 	struct audit_report *report;
 	struct pathmap by_target;   /* mount point -> the line of its topmost mount in the plan */
-	struct map64 lined;       /* mount -> index of its line */
-	struct map64 flipped;     /* superblock -> the line whose finding reports that it is
-	                             read-only */
-	struct map64 named;       /* devices of which a line names a mounted subvolume */
-	bool *reported;           /* by line: its mount has been checked */
-	size_t *cause;            /* by line: number of the finding, from 1, that its source is
-	                             missing; 0: none */
-	bool any;                 /* the fstab has a line for a mount or swap space */
+	struct map64 lined;       /* key of a mount -> index of its line */
+	struct map64 flipped;     /* device of a superblock -> number of the line whose finding
+	                             reports that the superblock is read-only */
+	struct map64 named;       /* devices of the file systems for which a line names the mounted
+	                             subvolume */
+	bool *reported;           /* reported[i]: line i needs no further check */
+	size_t *cause;            /* cause[i]: number, from 1, of the finding that the source of
+	                             line i is missing or misspelled; 0: no such finding */
+	bool any;                 /* the fstab has an entry */
 	bool of_disk;             /* the root is on a disk */
-	signed char container;    /* audit_is_contained() */
+	signed char container;    /* cache of audit_is_contained() */
 };
 
-/** Report a line, a mount, or both. */
+/** Add a finding about a line, a mount, or both; either may be NULL. */
 __attribute__((format(printf, 9, 10)))
 void drift_report(struct drift *drift, enum audit_code code, const struct fstab_entry *line,
                   const struct fstab_line *live, enum audit_severity severity,
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
 
-/** fstab_name_line() and fstab_name_live(), as strings for a message. */
+/** Call fstab_name_line() or fstab_name_live(), and return the result as a string. */
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live);
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
                             const struct fstab_entry *line);
 
-/** Whether a source names the mounted device. */
+/** Whether a source certainly names the device of a mount. */
 bool drift_same_device(const struct drift *drift, const char *source,
                        const struct fstab_line *live);
 
-/** Record the devices of which a line names a mounted subvolume. */
+/** Fill drift->named. */
 void drift_note_named(struct drift *drift);
 
 /** Whether a line without a subvolume may refer to the default subvolume, which is unknown.
@@ -53,14 +55,14 @@ void drift_note_named(struct drift *drift);
 bool drift_may_be_default(const struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
-/** The kind of difference between a line's source and the mounted source. */
+/** The kind of difference between the source of a line and the mounted source. */
 enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
 /** Report that the mounted source or type differs from the line. */
 void drift_report_source(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live, enum drift_source kind);
 
-/** The topmost mount on a mount point, unless it is hidden; or NULL. */
+/** Find the topmost mount on a mount point that is not hidden; or NULL. */
 const struct fstab_line *drift_live_at(const struct drift *drift, const char *target);
 
 /** Report a mount whose options differ from its line.
@@ -68,22 +70,24 @@ const struct fstab_line *drift_live_at(const struct drift *drift, const char *ta
 void drift_report_options(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live, const char *differ);
 
-/** Check a line whose mount or file system is unexpectedly read-only. */
+/** Report a mount or file system that is read-only although its line does not have "ro". */
 void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
-/** Compare a matched line with its mount.  If the plan has no line for the mount, only options that
-    the fstab line names are compared: others may come from the system or a server. */
+/** Compare the options, and the priority of a swap space, of a line with its mount.  If the plan
+    has no line for the mount, only options that the line names are compared: further options of the
+    mount may come from the system or a server. */
 void drift_check_how(struct drift *drift, const struct fstab_entry *line,
                      const struct fstab_line *live);
 
-/** Check a line that possibly belongs to a mount. */
+/** Call drift_check_how() for a line that may or may not belong to a mount; mark the rules that
+    cannot be checked. */
 void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 
-/** Report each recursive bind and each mount that the bind should have copied but did not: a mount
-    that is older than the bind, by its unique ID, and can be bound.  Without unique IDs nothing is
-    reported. */
+/** Report recursive binds that lack the copy of a mount below their source.  The bind should have
+    copied the mount if the mount is older, by its unique ID, and can be bound.  Without unique IDs
+    nothing is reported. */
 void drift_find_left_out(struct drift *drift);
 
 #endif

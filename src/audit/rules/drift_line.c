@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing a line with its mount.
+ * Compare a line with its mount: source, options, read-only.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -68,8 +68,8 @@ void drift_report_source(struct drift *drift, const struct fstab_entry *line,
 		       "shows the line of the mount", "%s", kinds[kind].message);
 }
 
-/** Whether the line of the root does not name its subvolume, because the kernel command line
-    does or it is the default of the file system. */
+/** Whether a line of "/" does not name the mounted subvolume, which the kernel command line or the
+    default of the file system may have selected. */
 static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 {
 	size_t n;
@@ -77,10 +77,10 @@ static bool lacks_root(const struct fstab_entry *line, const struct mount *m)
 	                                     && shown_type(line->fstype, m->fstype)
 	                             ? opt_find(m->fs_opts, "subvol", 6, &n)
 	                             : NULL;
-	return subvol && n > 8 && !names_subvolume(line);   /* the top level has "subvol=/" */
+	return subvol && n > 8 && !names_subvolume(line);   /* not for "subvol=/", the top level */
 }
 
-/** A hint to remount, with text before and after the command.
+/** Make a hint with a command that remounts a mount, and text before and after the command.
     @options  "remount,rw", or "remount". */
 static const char *remount_hint(struct drift *drift, const struct fstab_line *live,
                                 const char *before, const char *options, const char *after)
@@ -115,7 +115,7 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	bool ro = opt_shown_has(differ, "ro");
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
 	if (ro && live->mount && is_protected(drift, live->mount))
-		/* mount(8) then falls back to read-only. */
+		/* mount(8) mounts a write-protected device read-only without an error. */
 		drift_report(drift, DRIFT_READONLY, line, live,
 			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,
 			     actual, "add ro to the line, or find the cause: a switch on the "
@@ -135,8 +135,8 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 			     "it is mounted with other options than the line says");
 }
 
-/** Whether the source of a bind is read-only, so that the bind inherited the flag.  If the source
-    should be writable, the finding is about the line of the source. */
+/** Whether a bind is read-only because the mount that contains its source is.  If that mount should
+    be writable, a finding about the line of that mount reports it. */
 static bool binds_readonly(const struct drift *drift, const struct fstab_entry *line,
                            const struct mount *m)
 {
@@ -167,15 +167,15 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 	}
 	enum shown_fault fault = shown_fault(m);
 	bool emergency = fault == SHOWN_EMERGENCY;
-	/* A shutdown is reported as FS-ERRORS. */
+	/* A file system that shut down is reported as FS-ERRORS by audit_host(). */
 	if (fault == SHOWN_SHUTDOWN || (!emergency && !shown_super_readonly(m)))
 		return;
 	bool ignored = audit_line_ignores(drift->report, line->number, DRIFT_READONLY);
 	uint32_t first = ignored ? line->number
 	                         : map64_put(&drift->flipped, mount_dev(m), line->number);
 	if (first != line->number)
-		drift->reported[line->number - 1] = true;   /* for another mount of the file
-		                                               system */
+		drift->reported[line->number - 1] = true;   /* the error is already reported for
+		                                               the file system */
 	else
 		drift_report(drift, DRIFT_READONLY, line, live, AUDIT_CRITICAL, "rw",
 			     emergency ? "rw,emergency_ro" : "ro",
@@ -185,7 +185,7 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 			                 "it may have an error");
 }
 
-/** The swap priority of a line; -1: none, or invalid. */
+/** Get the swap priority of a line; -1: the option is missing or invalid. */
 static long priority_of(const struct fstab_entry *line)
 {
 	const char *text = fstab_entry_value(line, "pri");
@@ -194,7 +194,7 @@ static long priority_of(const struct fstab_entry *line)
 	return value >= 0 && value <= 32767 && !*end ? value : -1;
 }
 
-/** Compare the priorities of a swap space and its line. */
+/** Report a swap space whose priority differs from its line. */
 static void check_priority(struct drift *drift, const struct fstab_entry *line,
                            const struct fstab_line *live)
 {
@@ -212,14 +212,15 @@ static void check_priority(struct drift *drift, const struct fstab_entry *line,
 			     "its priority is not that of the line");
 }
 
-/** Whether this line is the first to mount its file system: all mounts share its options. */
+/** Whether no line before `line` mounts the file system of the mount `m`.  The options of the first
+    such line apply to all mounts of the file system. */
 static bool is_first_of(const struct drift *drift, const struct fstab_entry *line,
                         const struct mount *m)
 {
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct fstab_entry *before = &drift->in->file->entries[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		if (fstab_is_entry(before) && !other)   /* the line does not name it */
+		if (fstab_is_entry(before) && !other)   /* the line may differ from its mount */
 			other = drift_live_at(drift, before->target);
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
 		    && !before->bind)
@@ -228,7 +229,8 @@ static bool is_first_of(const struct drift *drift, const struct fstab_entry *lin
 	return true;
 }
 
-/** Check a line with options that its mount lacks, although the kernel always shows them. */
+/** Report options of a line that its mount lacks, although the kernel always shows these
+    options. */
 static void check_lacks(struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
@@ -237,8 +239,8 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
 	if (line->bind || line->remount)
 		return;
 	shown_lacks(live->mount, options, &lacks);
-	/* Other types drop "discard" if the device does not support it; many cloud images always
-	   request it. */
+	/* Only an info if ext4 or xfs lacks "discard": these drop the option if the device does not
+	   support it, and many cloud images request it for any device. */
 	bool able = strcmp(strbuf_str(&lacks), "discard") != 0
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	if (lacks.len && is_first_of(drift, line, live->mount))
@@ -252,7 +254,8 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
 			            "device may not support it");
 }
 
-/** The version of an NFS mount if it is below 4 although the type of the line is nfs4; or NULL. */
+/** Get the option vers= of an NFS mount if the version is below 4 although the type of the line is
+    nfs4; or NULL. */
 static const char *older_nfs(const char *fstype, const struct mount *m, size_t *n)
 {
 	const char *vers = m->fs_opts && strcmp(fstype ? fstype : "", "nfs4") == 0
@@ -273,7 +276,8 @@ void drift_check_how(struct drift *drift, const struct fstab_entry *line,
 	drift_check_readonly(drift, line, live);
 	if (!drift->reported[line->number - 1] && m && lacks_root(line, m))
 		drift_report_source(drift, line, live, DRIFT_OF_DEFAULT_SUBVOLUME);
-	/* Options of a layered root do not come from its line. */
+	/* same: the mount has the type of the line.  If not, as for a layered root, the options of
+	   the mount do not come from the line. */
 	bool same = m && (line->bind || shown_type(fstype, m->fstype));
 	if (!same || drift->reported[line->number - 1]
 	    || fstype_flags(m->fstype) & FST_AUTOFS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings about a line and a mount, and how their messages name both. */
+/* Add findings about a line and a mount, and name both in messages. */
 #include "audit/rules/drift_impl.h"
 
 #include "base/secret.h"
@@ -33,7 +33,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
 	const char *message = strbuf_str(&text);
-	/* In a container a line need not be mounted. */
+	/* In a container, lines of devices need not be mounted: only an info. */
 	if (line && code != DRIFT_READONLY && severity > AUDIT_INFO
 	    && audit_is_contained(in->facts, line->source, &drift->container)) {
 		severity = AUDIT_INFO;

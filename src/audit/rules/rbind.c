@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of mounts that a recursive bind makes.
+ * Find the copies of mounts that a recursive bind makes.
  *
  *     /home  /export  none  rbind          /home/t --> /export/t
  *
- * A recursive bind also copies the mounts below its source, and mounts made there later propagate
- * where the source is shared.  A copy has the same path below the bind, and shows the same
- * directory of the same file system.  Linear in mounts and the depth of their paths.
+ * A recursive bind also copies the mounts below its source.  Mounts made below the source later
+ * propagate to the bind if the source is shared.  A copy has the path below the bind that its
+ * original has below the source, and shows the same directory of the same file system.  Linear in
+ * mounts and the depth of their paths.
  */
 #include "audit/rules/drift_impl.h"
 
@@ -25,12 +26,13 @@ struct bounds {
 	const struct fstab_match *match;
 	const struct fstab_file *file;
 	struct map64 seen;       /* hash of a mount point -> the visible mount of the plan */
-	struct pathmap binds;    /* path -> the lines with this target or source, the first line
-	                            last */
-	bool source;             /* lines are indexed by source, not by target */
+	struct pathmap binds;    /* path -> indexes of the bind lines with this target or source;
+	                            the first line is added last, and so found first */
+	bool source;             /* `binds` has the sources of the lines, not the targets */
 };
 
-/** The target or source of a bind; NULL: unknown, or "/", which contains every path. */
+/** Get the target or source of a line that makes a visible bind; NULL: not such a line, unknown, or
+    "/", which contains every path. */
 static const char *end_of(const struct bounds *b, uint32_t line)
 {
 	const struct fstab_line *of = b->match->of[line];
@@ -40,7 +42,7 @@ static const char *end_of(const struct bounds *b, uint32_t line)
 	return path && path[1] ? path : NULL;
 }
 
-/** Index the lines and mounts. */
+/** Fill b->binds and b->seen. */
 static void bounds_init(struct bounds *b, struct arena *arena)
 {
 	b->seen.arena = b->binds.newest.arena = arena;
@@ -56,7 +58,7 @@ static void bounds_init(struct bounds *b, struct arena *arena)
 	}
 }
 
-/** The visible mount at a directory joined with n bytes of a relative path; or NULL. */
+/** Find the visible mount whose mount point is `dir`, followed by n bytes of `rest`; or NULL. */
 static const struct fstab_line *seen_on(const struct bounds *b, const char *dir, const char *rest,
                                         size_t n)
 {
@@ -76,7 +78,8 @@ static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
 	                 b->mount->root ? b->mount->root : "/") == 0;
 }
 
-/** Step to the next bind whose target or source is above a mount.  @return false: no more. */
+/** Step to the next bind whose target or source is above the path of `at`.
+    @return false: no further bind. */
 static bool next_above(const struct bounds *b, struct pathmap_at *at)
 {
 	while (pathmap_next_above(&b->binds, at)) {
@@ -109,8 +112,10 @@ void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 	}
 }
 
-/** Whether a mount, and all mounts between it and the source of a bind, are older than the bind
-    and can be bound. */
+/** Whether the mount `child`, and all mounts between it and `in`, are older than a bind and can be
+    bound.
+    @in    The mount that contains the source of the bind.
+    @bind  The unique ID of the bind. */
 static bool was_there(const struct discovery *d, const struct mount *child, const struct mount *in,
                       uint64_t bind)
 {
@@ -126,8 +131,11 @@ static bool was_there(const struct discovery *d, const struct mount *child, cons
 	return false;
 }
 
-/** Whether the mounts that contain a path below the bind are copies of the mounts below its
-    source. */
+/** Whether a mount is missing below a bind, and the mounts on the way to its place are copies of
+    the mounts below the source of the bind.
+    @target  The mount point of the bind.
+    @path    The source of the bind.
+    @rest    The path of the mount below the source. */
 static bool is_same_way(const struct bounds *b, const char *target, const char *path,
                         const char *rest)
 {
@@ -143,7 +151,8 @@ static bool is_same_way(const struct bounds *b, const char *target, const char *
 	return true;
 }
 
-/** Whether a recursive bind should have copied a mount below its source.
+/** Whether a line is a recursive bind that lacks a copy of the mount `child`.
+    @line  Index of the line.
     @rest  The path of the mount below the source. */
 static bool lacks_copy(const struct bounds *b, const struct discovery *d, uint32_t line,
                        const struct fstab_line *child, const char *rest)
@@ -178,7 +187,8 @@ void drift_find_left_out(struct drift *drift)
 	for (size_t i = 0; b.binds.count && i < in->plan->count; ++i) {
 		const struct fstab_line *line = &in->plan->lines[i];
 		const char *owner = line->owner ? line->owner : "";
-		/* The copy of a temporary mount may have been unmounted. */
+		/* Skip mounts of these owners, which are temporary: the copy may have been
+		   unmounted. */
 		bool passing = word_in(owner, strcspn(owner, ":"), "automount container "
 		                       "credentials nsfs session snap udisks user");
 		if (!line->mount || !line->target || line->hidden || passing)
