@@ -43,14 +43,14 @@ struct fstab_entry {
 	bool unit_starts;        /* systemd mounts it with a unit that the line names, even if it is
 	                            noauto, and not for local-fs.target: x-systemd.wanted-by=,
 	                            x-systemd.required-by= */
-	bool netdev;             /* _netdev */
+	bool netdev;             /* the line has the option _netdev */
 	bool network;            /* systemd mounts it after the network is up, because of _netdev
 	                            or the type */
 	bool mkdir;
 	bool idle;               /* nothing mounts it, at boot or on access: noauto without
 	                            automount and unit_starts, or the type "ignore" */
 	bool optional;           /* noauto or nofail */
-	bool needed;             /* boot fails without it */
+	bool needed;             /* boot fails if the mount fails */
 
 	/* Facts about the host, set by the caller. */
 	enum fact_kind kind;     /* type of file at the mount point now; not set for "/" */

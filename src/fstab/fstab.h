@@ -87,7 +87,7 @@ struct fstab_facts {
 
 	/** The devices that a source names: a path, or TAG=value without quotes.
 	    @device [out]  The first device; its tags are borrowed.  NULL: only count.
-	    @return their number; -1: unknown, or ENOMEM. */
+	    @return the number of devices; -1: unknown, or ENOMEM. */
 	int (*devices)(void *arg, const char *source, struct fstab_device *device);
 
 	/** The type of the file that now exists at an absolute path below ROOT.  Symlinks are

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Pairs. */
+/* Pairing mounts with lines. */
 
 /** Maximum number of mounts on one mount point that is_beneath() compares with a line. */
 enum { DEEP_MAX = 64 };
@@ -155,7 +155,7 @@ struct candidate *match_next_swap(struct matcher *m, const struct candidate *ent
 	return NULL;
 }
 
-/* Differences. */
+/* Differences between mounts and lines. */
 
 /** Add a difference.
     @actual  fstab_difference.actual, for OPTIONS and NO_LINE; else NULL. */

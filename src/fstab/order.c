@@ -47,7 +47,7 @@ struct maker {
 	struct arena *arena;     /* memory of the graph and of this struct */
 };
 
-/* Mount points. */
+/* Mount points of the lines. */
 
 /** Find the target of a mount point; NULL: no line has this mount point, or path is NULL. */
 static struct target *find_target(const struct maker *m, const char *path)
@@ -79,7 +79,7 @@ static void add_line(struct maker *m, uint32_t i)
 		target->last = i;
 }
 
-/* Needs. */
+/* Needs of the lines: edges of the graph. */
 
 /** Add an edge from line `from` to line `line`.
     @return the index of the edge; ORDER_NONE: both lines are the same, or memory ran out. */

@@ -101,7 +101,7 @@ void order_wait_option(struct strbuf *out, const char *mount_point)
 	}
 }
 
-/* Paths. */
+/* Paths in the source and options of a line. */
 
 /** Add a path of n bytes, unless it is relative. */
 static void add_path(struct order_paths *paths, const char *path, size_t n, enum order_kind kind)

@@ -141,7 +141,7 @@ static void make_graph(struct work *w)
 	order_make(w->lines, w->nlines, w->arena, &w->order);
 }
 
-/* Verdicts. */
+/* Verdicts about mounts, swap spaces and lines. */
 
 /** Describe why outcome->other, a line that line `entry` needs, is not mounted before line
     `entry`. */

@@ -36,14 +36,14 @@ struct reproduce_item {
 	enum reproduce_verdict verdict;
 	const struct fstab_line *want;   /* line of the plan; NULL: no mount belongs to the line */
 	uint32_t line;                   /* line number in the file; 0: none */
-	const char *target;              /* "none" for a swap space */
-	const char *source;              /* for a swap space; else NULL */
+	const char *target;              /* mount point; "none" for a swap space */
+	const char *source;              /* source of a swap space; NULL for a mount */
 	const char *why;                 /* the difference, without secrets; NULL: no difference */
 };
 
 struct reproduction {
 	struct reproduce_item *items;    /* the mounts and swap spaces of the plan, in its order;
-	                                    then lines that mount something else, or fail */
+	                                    then lines that make no mount of the plan, or fail */
 	size_t count;
 	size_t same, mounts;             /* numbers of mounts: reproduced, planned as lines */
 	size_t without;                  /* number of mounts that cannot be expressed in fstab */

@@ -42,8 +42,9 @@ struct merger {
 
 /* decide.c */
 
-/** Add a note about a line of the file, or NULL, and a mount of the plan, or NULL.
-    @note  Contains the members except for kind, line and live. */
+/** Add a note about `entry`, a line of the file, and `mount`, a mount of the plan; either may be
+    NULL.
+    @note  The members of the note other than kind, line and live. */
 void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
 

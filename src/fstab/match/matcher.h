@@ -75,7 +75,7 @@ struct matcher {
 
 /* matcher.c */
 
-/** The line of a candidate as it is in the file. */
+/** Get the line of a candidate without the options that remount lines added. */
 static inline const struct fstab_entry *match_line(const struct matcher *m,
                                                    const struct candidate *entry)
 {
@@ -108,7 +108,7 @@ struct candidate *match_next_on(struct matcher *m, const struct candidate *entry
 
 enum match_pairing {
 	MATCH_NOTHING,        /* the mount should not have a line */
-	MATCH_PAIRED,         /* mount->entry is its line */
+	MATCH_PAIRED,         /* mount->entry is the index of the line of the mount */
 	MATCH_UNPAIRED,       /* no line makes the mount */
 	MATCH_INEXPRESSIBLE,  /* no line makes the mount, and it cannot be expressed in fstab */
 };

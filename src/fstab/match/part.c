@@ -81,7 +81,7 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	       || shown_same_value(entry->is.options, mount->fs_opts, "subvolid", true);
 }
 
-/* Names. */
+/* Names of lines and mounts in messages. */
 
 /** Append a source and type, with secrets masked. */
 static void add_name(struct strbuf *out, const char *source, const char *fstype)

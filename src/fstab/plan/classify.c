@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* Each mount by itself. */
+/* Classification without regard to other mounts of the file system. */
 
 static bool is_of_systemd(const struct mount *trigger)
 {

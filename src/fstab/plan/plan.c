@@ -29,7 +29,7 @@
 /** Maximum number of passes; mounts undecided after the last pass are refused. */
 enum { PASSES_MAX = 64 };
 
-/* Lines. */
+/* Making the lines. */
 
 /** Add a line to the plan. */
 static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_line *line)

@@ -35,7 +35,7 @@ struct decision {
 	bool bind;
 	bool automount;          /* mounted by an automount unit that was generated from an fstab
 	                            line: the line gets x-systemd.automount */
-	bool unnamed;            /* REFUSED: fstab_line.unnamed */
+	bool unnamed;            /* the value of fstab_line.unnamed, for REFUSED */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;

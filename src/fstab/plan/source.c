@@ -190,7 +190,8 @@ enum state source_of_mount(struct maker *mk, const struct mount *mount, struct f
 	if (*source == '-')
 		return plan_refuse(mk, line, "its source %s would be taken for options by "
 		                   "mount(8)", source);
-	/* For an unknown type, a source that looks like a path may be below ROOT or not. */
+	/* For an unknown type, it is unknown whether a source that looks like a path is below
+	   ROOT. */
 	if (!(flags & FST_KNOWN) && *source == '/' && source[1] != '/'
 	    && strcmp(mk->in->root, "/") != 0)
 		return plan_refuse(mk, line, "whether its source %s lies in ROOT is not known",
