@@ -53,7 +53,8 @@ struct audit {
 	                                   audit_finding */
 };
 
-/** Whether the owner of a mount is neither the administrator nor in `include`. */
+/** Whether a mount was made by the system, a session or a container whose owner is not in
+    `include`, so that rules only count the mount. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
 /** Add a finding, as audit_report_add() does.
@@ -200,7 +201,7 @@ bool audit_is_contained(const struct fstab_facts *facts, const char *source, sig
 /** Whether systemd mounts the lines at boot. */
 bool audit_has_systemd(const struct fstab_facts *facts);
 
-/** audit_has_systemd(), cached. */
+/** Call audit_has_systemd() once, and cache the result. */
 bool audit_is_systemd(struct audit *audit);
 
 void audit_target(struct audit *audit, const struct fstab_entry *entry);

@@ -24,20 +24,23 @@ struct audit_base_entry {
 	                            BASE-CAME and BASE-WENT have severity info */
 	union {
 		struct {
-			const char *target;   /* the mount point, the swap space, or the code */
+			const char *target;   /* the mount point, the swap space, or the code of
+			                         the finding */
 			const char *source;   /* a name that survives a boot; for a finding,
 			                         the target of the finding */
 			const char *uuid;     /* UUID of the file system; for a finding of a
 			                         `detailed` baseline, its severity */
 			const char *fstype;
 			const char *root;     /* the mounted directory of the file system */
-			const char *options;  /* of the mount and its file system, sorted */
+			const char *options;  /* options of the mount and its file system,
+			                         sorted */
 			const char *owner;
 		};
 		const char *text[7];     /* the strings above, as an array */
 	};
-	struct audit_finding *finding;   /* not saved */
-	struct audit_base_entry *pair;   /* the matching entry of the other baseline; not saved */
+	struct audit_finding *finding;   /* the finding in the report; not saved to the file */
+	struct audit_base_entry *pair;   /* the matching entry of the baseline that this one is
+	                                    compared with; not saved to the file */
 };
 
 struct audit_base_list {
@@ -47,14 +50,14 @@ struct audit_base_list {
 
 struct audit_baseline {
 	const char *host, *root;
-	int64_t time;            /* seconds since 1970 */
+	int64_t time;            /* of the collection, in seconds since 1970 */
 	audit_set rules;  /* rules that were checked */
 	unsigned include;        /* included owners: bit i for audit_base_owners[i] */
 	bool detailed;           /* findings have a severity, by which they are compared as well,
 	                            and an owner */
 	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
-	struct audit_base_list findings;   /* sorted */
-	struct arena arena;      /* the lists and strings */
+	struct audit_base_list findings;   /* findings, sorted */
+	struct arena arena;      /* memory of the lists and strings */
 };
 
 /** The differences between a host and its baseline. */
@@ -82,7 +85,7 @@ extern const char *const audit_base_owners[];
 unsigned audit_baseline_owner(const char *owner);
 
 /** Collect the mounts and swap spaces of a host.
-    @plan      With owners: audit_own().
+    @plan      The plan, with the owners that audit_own() set.
     @file      The fstab: mounts with a noauto line are `light`.
     @baseline  Gets the entries, sorted.  The caller has set `include`.
     @return 0, or -1.  Errors: ENOMEM. */

@@ -85,7 +85,8 @@ static void pair(struct audit_base_list *old, struct audit_base_list *now)
 	for (size_t round = 0; round < 3; ++round) {
 		for (size_t i = 0, k = 0; i < old->count && k < now->count;) {
 			struct audit_base_entry *was = &old->entries[i], *is = &now->entries[k];
-			/* A finding is identified by its code and target. */
+			/* Of a finding, only code, target and, if detailed, severity are not
+			   empty: all are compared in each round. */
 			enum key key = was->kind == BASE_FINDING ? KEY_ALL : keys[round];
 			int order = was->pair ? -1 : is->pair ? 1 : order_by(key, was, is);
 			if (order == 0) {

@@ -82,7 +82,7 @@ static const char *quoted(struct parser *p, const char *word)
 	return secret ? "***" : strbuf_str(&out);
 }
 
-/** Copy a word and decode \ooo.  @return NULL after a problem. */
+/** Copy a word and decode \ooo.  @return NULL: a problem was recorded. */
 static const char *decode(struct parser *p, const char *word)
 {
 	struct strbuf text = {.arena = p->arena};
@@ -93,7 +93,7 @@ static const char *decode(struct parser *p, const char *word)
 	return NULL;
 }
 
-/** Compile a pattern.  @return NULL after a problem. */
+/** Compile a pattern.  @return NULL: a problem was recorded. */
 static struct audit_glob *make_glob(struct parser *p, const char *word)
 {
 	struct pattern_error error;

@@ -35,7 +35,7 @@ struct audit_glob {
 	struct glob_pool pool;
 };
 
-/** A statement. */
+/** A statement of the configuration. */
 struct audit_row {
 	enum audit_verb verb;
 	const char *file;
@@ -68,7 +68,7 @@ struct audit_silenced {
 	const struct audit_row *row;
 };
 
-/** Initialize with zeros. */
+/** A parsed configuration.  Initialize with zeros. */
 struct audit_config {
 	struct audit_row *rows;          /* in the order of the files */
 	size_t count;

@@ -63,13 +63,13 @@ struct audit_live {
 	const char *root;                  /* ROOT, as in struct fstab_input */
 	const struct fstab_facts *facts;
 	const struct fstab_file *file;      /* the parsed fstab */
-	const struct fstab_plan *plan;     /* with owners: audit_own() */
+	const struct fstab_plan *plan;     /* with the owners that audit_own() set */
 	const struct fstab_match *match;   /* the result of fstab_match() for file and plan */
 	const struct host_units *units;    /* NULL: unknown */
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
 	long mount_max;                    /* fs.mount-max; -1: unknown */
-	long uptime;                       /* in seconds; -1: unknown, or long */
+	long uptime;                       /* seconds since boot; -1: unknown, or long */
 
 	/* For audit_units() and audit_host(): */
 	bool fstab_seen;                   /* `file` is /etc/fstab, and fstab_mode and fstab_uid are

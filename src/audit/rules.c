@@ -55,7 +55,7 @@ const char *audit_severity_name(enum audit_severity severity)
 	return names[severity];
 }
 
-/* Entries. */
+/* Lookups of entries by mount point, and of files. */
 
 const struct fstab_entry *audit_at(const struct audit *audit, const char *path)
 {

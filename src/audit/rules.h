@@ -12,7 +12,8 @@
  *
  * audit_compare() compares two texts by what they mount at boot.
  *
- * A comment "# getmnt: ignore=CODE,CODE" directly above an entry ignores these codes for it.
+ * A comment "# getmnt: ignore=CODE,CODE" directly above an entry ignores findings about the entry
+ * with these codes.
  */
 #ifndef GM_AUDIT_RULES_H
 #define GM_AUDIT_RULES_H
@@ -202,7 +203,7 @@ struct audit_finding {
 	                            If audit_is_users(), the severity is at most warning */
 	const char *fstype;      /* type of the mount; NULL: not a mount */
 	const char *message;     /* the problem */
-	const char *expected, *actual;   /* or NULL */
+	const char *expected, *actual;   /* the expected and the actual value; or NULL */
 	const char *hint;        /* the remedy; or NULL */
 	const char *refused; /* why the kernel refuses the mount of the line: "the line has ...";
 	                        or NULL */
@@ -230,7 +231,7 @@ struct audit_input {
 	bool elsewhere;
 };
 
-/** Initialize with zeros. */
+/** The findings of rules.  Initialize with zeros. */
 struct audit_report {
 	struct audit_finding *findings;    /* sorted by line; findings without a line are last */
 	size_t count;
@@ -243,12 +244,12 @@ struct audit_report {
 	                               ignores */
 	size_t nlines;
 	audit_set not_checked;      /* rules for which a fact was unknown on some line */
-	bool elsewhere;                    /* as in struct audit_input */
+	bool elsewhere;                    /* audit_input.elsewhere */
 	struct arena arena;                /* memory of the report; if `failed` is set, findings
 	                                      are missing */
 };
 
-/** Check an fstab.
+/** Check the text of an fstab.
     @report [out]  To be destroyed, also after an error.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_fstab(const struct audit_input *in, struct audit_report *report);

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Comments. */
+/* Comments that ignore codes. */
 
 /** Find the code that a misspelled word resembles; or NULL. */
 static const char *near_code(struct audit *audit, const char *word, size_t n)

@@ -155,7 +155,7 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 	                     "--merge", strbuf_str(&add), "--diff", NULL);
 }
 
-/** Check a mount or swap space without a line, if fstab can express it. */
+/** Report a mount or swap space that has no line, although it can be expressed in fstab. */
 static void check_without_line(struct drift *drift, const struct fstab_line *live)
 {
 	/* If the fstab has no entry at all, this is only an info: another program, such as a

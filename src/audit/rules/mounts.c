@@ -32,7 +32,8 @@ struct mounts_audit {
 	struct audit_report *report;
 	struct map64 by_mount;   /* address of a mount -> its line in the plan */
 	struct map64 dead;       /* device of a superblock that was already reported -> node */
-	struct map64 stacked;    /* hash of a mount point and its file system -> index of stacks */
+	struct map64 stacked;    /* hash of mount point, device and root directory of a mount ->
+	                            index in stacks[] */
 	struct stack *stacks;
 	size_t nstacks;
 	size_t others_deleted, others_hidden, others_dead;
