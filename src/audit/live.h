@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */ /** Rules about the running system: its mounts, units and swap
-spaces, by themselves and compared with the fstab.
+/* SPDX-License-Identifier: MIT */
+/**
+ * Rules about the running system: its mounts, units and swap spaces, by themselves and compared
+ * with the fstab.
  *
  *     audit_mounts()   MNT-*: broken mounts, independent of the fstab
  *     audit_covered()  MNT-UNDER-NOT-EMPTY: data in the directory that a mount covers

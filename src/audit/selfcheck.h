@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: MIT */ /** Check the text of an fstab before the file is written:
-whether the lines reproduce the live mounts (fstab/reproduce.h), and which boot risks the new text
-adds (rules.h).
+/* SPDX-License-Identifier: MIT */
+/**
+ * Check the text of an fstab before the file is written: whether the lines reproduce the live
+ * mounts (fstab/reproduce.h), and which boot risks the new text adds (rules.h).
  *
  * Rules that lack a fact are reported as not checked.  Pure except for the
  * callbacks of `live` and `match`.

@@ -2,11 +2,13 @@
 /*
  * Merge a plan into a file, in these steps:
  *
- *     match_add_file(), match_add_plan() index lines and mounts by mount point merge_decide()  for
- *                     each mount: keep, change or comment out its lines, or add a line
- *                     report_rest()   report damaged and unusual lines, and lines mounted at a
- *                     different mount point merge_order()   order the lines merge_write()   write
- *                     the text
+ *     match_add_file(), match_add_plan()
+ *                     index lines and mounts by mount point
+ *     merge_decide()  for each mount: keep, change or comment out its lines, or add a line
+ *     report_rest()   report damaged and unusual lines, and lines whose source is mounted at a
+ *                     different mount point
+ *     merge_order()   order the lines
+ *     merge_write()   write the text
  */
 #include "fstab/edit/merge_impl.h"
 

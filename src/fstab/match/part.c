@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */ /* Compare the part of a file system (a subvolume, a directory,
-the layers of an overlay) that a line and a mount have, and name this part in messages.
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compare the part of a file system (a subvolume, a directory, the layers of an overlay) that a
+ * line and a mount have, and name this part in messages.
  */
 #include "fstab/match/matcher.h"
 

@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: MIT */ /* Find the mounts that a mount needs: the mounts that contain
-its mount point, its image, its layers, or the source of a bind.
+/* SPDX-License-Identifier: MIT */
+/*
+ * Find the mounts that a mount needs: the mounts that contain its mount point, its image, its
+ * layers, or the source of a bind.
  */
 #include "fstab/plan/plan_impl.h"
 
