@@ -245,6 +245,8 @@ struct audit_report {
 	size_t nlines;
 	audit_set not_checked;      /* rules for which a fact was unknown on some line */
 	bool elsewhere;                    /* audit_input.elsewhere */
+	bool *readonly;                    /* readonly[i]: DRIFT-READONLY reports the mount of line
+	                                      i of the plan; NULL before audit_drift() */
 	struct arena arena;                /* memory of the report; if `failed` is set, findings
 	                                      are missing */
 };

@@ -370,6 +370,7 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		.by_target.newest.arena = arena, .lined.arena = arena, .flipped.arena = arena,
 		.named.arena = arena,
 	};
+	report->readonly = arena_new(arena, in->plan->count, sizeof(*report->readonly));
 	if (!arena->failed) {
 		note_causes(&drift);
 		drift_note_named(&drift);

@@ -49,6 +49,8 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 	}
 	if (line)
 		drift->reported[line->number - 1] = true;
+	if (code == DRIFT_READONLY)
+		drift->report->readonly[live - in->plan->lines] = true;
 	audit_add_at(drift->report, &at, code, severity, expected, actual, hint, "%s", message);
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/fstypes.h"
 #include "base/map64.h"
-#include "base/pathmap.h"
 #include "base/words.h"
 #include "mountopts/shown.h"
 
@@ -113,43 +112,28 @@ static void report_flip(struct audit_report *report, const struct fstab_line *li
 			     "an error");
 }
 
-/** Map the mount points that have a finding DRIFT-READONLY or FS-ERRORS to this code. */
-static void note_reported(const struct audit_live *in, struct audit_report *report,
-                          struct pathmap *reported)
-{
-	for (size_t i = 0; i < report->count; ++i) {
-		const struct audit_finding *f = &report->findings[i];
-		if (f->code == DRIFT_READONLY)
-			pathmap_add(reported, f->target, f->code);
-	}
-	/* pathmap_get() finds the entry added last, so FS-ERRORS takes precedence. */
-	for (size_t i = 0; i < in->errors->count; ++i) {
-		const char *target = in->plan->lines[in->errors->list[i].of].target;
-		pathmap_add(reported, target, FS_ERRORS);
-	}
-}
-
 /** Report each superblock whose mounts show an error once, unless FS-ERRORS or DRIFT-READONLY
     already reports the error. */
 static void check_flips(const struct audit_live *in, struct audit_report *report)
 {
 	const struct fstab_plan *plan = in->plan;
-	struct pathmap reported = {.newest.arena = &report->arena};
 	struct map64 seen = {.arena = &report->arena};
 	/* flips[i]: FLIP_* of the superblock whose first mount is line i of the plan. */
 	unsigned char *flips = arena_new(&report->arena, plan->count, 1);
-	note_reported(in, report, &reported);
+	for (size_t i = 0; i < in->errors->count && !report->arena.failed; ++i) {
+		uint32_t of = in->errors->list[i].of;
+		map64_put(&seen, mount_dev(plan->lines[of].mount), of);
+		flips[of] = FLIP_REPORTED;
+	}
 	for (uint32_t i = 0; i < plan->count && !report->arena.failed; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
 		unsigned flip = flip_of(line);
-		uint32_t first = flip ? map64_put(&seen, mount_dev(line->mount), i) : 0;
-		if (!flip)
+		uint32_t first = flip ? map64_put(&seen, mount_dev(line->mount), i) : MAP64_NONE;
+		if (first == MAP64_NONE)
 			continue;
-		uint32_t code = pathmap_get(&reported, line->target);
-		bool drifted = code == DRIFT_READONLY
+		bool drifted = (report->readonly && report->readonly[i])
 		               || audit_line_ignores(report, line->of, DRIFT_READONLY);
-		if (code == FS_ERRORS || (!(flip & FLIP_SHUTDOWN) && drifted)
-		    || (flip & FLIP_READONLY && line->of))
+		if ((!(flip & FLIP_SHUTDOWN) && drifted) || (flip & FLIP_READONLY && line->of))
 			flip |= FLIP_REPORTED;
 		flips[first] = (unsigned char)(flips[first] | flip);
 	}
