@@ -29,7 +29,16 @@ static bool is_missing(const struct drift *drift, const struct fstab_entry *line
 	       && audit_devices(drift->in->facts, source, NULL) == 0;
 }
 
-/** Fill drift->cause: find lines whose source was already reported as missing or misspelled. */
+/** Whether a damaged line ends in the middle: fields are missing, or NUL bytes follow, as after a
+    crash. */
+static bool is_cut(const struct tabline *line)
+{
+	return line->kind == TABLINE_DAMAGED
+	       && (line->nfields <= TABLINE_FSTYPE || memchr(line->bytes, '\0', line->n));
+}
+
+/** Fill drift->cause and drift->cut: find lines whose source was already reported as missing or
+    misspelled, and lines that are cut. */
 static void note_causes(struct drift *drift)
 {
 	const struct fstab_file *file = drift->in->file;
@@ -40,7 +49,10 @@ static void note_causes(struct drift *drift)
 			continue;
 		const char *source = file->entries[finding->line - 1].source;
 		bool quoted = code == FSTAB_ESCAPE && (*source == '"' || *source == '\'');
-		if (quoted || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC
+		bool cut = code == FSTAB_SYNTAX && is_cut(&file->lines->lines[finding->line - 1]);
+		if (cut && drift->ncut < DRIFT_CUT_MAX)
+			drift->cut[drift->ncut++] = finding->line;
+		if (quoted || cut || code == FSTAB_SRC_MISSING || code == FSTAB_BIND_SRC
 		    || code == FSTAB_OVERLAY_DIR)
 			drift->cause[finding->line - 1] = i + 1;
 	}
@@ -155,16 +167,56 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 	                     "--merge", strbuf_str(&add), "--diff", NULL);
 }
 
+const char *drift_restore_hint(const struct drift *drift)
+{
+	return audit_command(drift->report, "add the lines of the mounts: fstab --merge "
+	                     "--add=persistent", "getmnt", "fstab", "--merge", "--add=persistent",
+	                     "--diff", NULL);
+}
+
+/** Whether a line that is cut begins like the line of a mount or swap space; its last field may be
+    a part. */
+static bool begins_line(const struct drift *drift, const struct fstab_entry *line,
+                        const struct fstab_line *live)
+{
+	const char *names[] = {live->source, live->mount ? live->mount->source : live->swap};
+	const char *source = line->source;
+	bool part = line->line->nfields < 2;
+	bool same = *source && !part && drift_same_device(drift, source, live);
+	for (size_t i = 0; *source && i < 2; ++i)
+		same |= names[i] && (part ? strncmp(names[i], source, strlen(source)) == 0
+		                          : strcmp(names[i], source) == 0);
+	return same && (part || !live->target
+	                || strncmp(live->target, line->target, strlen(line->target)) == 0);
+}
+
+/** Give the findings about the lines that were probably the line of a mount, before they were cut,
+    a remedy.  @return the remedy; NULL: there is no such line. */
+static const char *restore(struct drift *drift, const struct fstab_line *live)
+{
+	const char *hint = NULL;
+	for (size_t i = 0; i < drift->ncut; ++i) {
+		uint32_t number = drift->cut[i];
+		if (live->of != number
+		    && !begins_line(drift, &drift->in->file->entries[number - 1], live))
+			continue;
+		hint = drift_restore_hint(drift);
+		drift->report->findings[drift->cause[number - 1] - 1].hint = hint;
+	}
+	return hint;
+}
+
 /** Report a mount or swap space that has no line, although it can be expressed in fstab. */
 static void check_without_line(struct drift *drift, const struct fstab_line *live)
 {
+	const char *hint = restore(drift, live);
 	/* If the fstab has no entry at all, this is only an info: another program, such as a
 	   container engine, makes the mounts. */
 	if (strcmp(live->owner, "unknown") == 0 && !is_of_damaged(drift, live))
 		drift_report(drift, live->swap ? SWAP_EXTRA : DRIFT_NOT_IN_FSTAB, NULL, live,
 			     wants_line(drift, live, true) ? AUDIT_WARNING : AUDIT_INFO,
 			     "a line", drift_live_name(drift, live, NULL),
-			     line_hint(drift, live),
+			     hint ? hint : line_hint(drift, live),
 			     live->swap ? "it is in use, but not in fstab"
 			                : "it is mounted, but not in fstab, and its owner is not "
 			                  "known");

@@ -13,6 +13,8 @@
 
 #include "audit/audit_impl.h"
 
+enum { DRIFT_CUT_MAX = 16 };
+
 struct drift {
 	const struct audit_live *in;
 	struct audit_report *report;
@@ -24,7 +26,10 @@ struct drift {
 	                             subvolume */
 	bool *reported;           /* reported[i]: line i needs no further check */
 	size_t *cause;            /* cause[i]: number, from 1, of the finding that the source of
-	                             line i is missing or misspelled; 0: no such finding */
+	                             line i is missing or misspelled, or that line i is cut; 0: no
+	                             such finding */
+	uint32_t cut[DRIFT_CUT_MAX];   /* numbers of the first lines that are cut in the middle */
+	size_t ncut;
 	bool any;                 /* the fstab has an entry */
 	bool of_disk;             /* the root is on a disk */
 	signed char container;    /* cache of audit_is_contained() */
@@ -36,6 +41,9 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
                   const struct fstab_line *live, enum audit_severity severity,
                   const char *expected, const char *actual, const char *hint,
                   const char *format, ...);
+
+/** A command that adds the missing lines of mounts, and makes damaged lines comments. */
+const char *drift_restore_hint(const struct drift *drift);
 
 /** Call fstab_name_line() or fstab_name_live(), and return the result as a string. */
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
