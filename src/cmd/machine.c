@@ -31,6 +31,8 @@ static int fact_answer(void *arg, enum fstab_question question, const char *name
 		return system ? host_system_helper(system, name) : -1;
 	case FSTAB_HAS_TYPE:
 		return host_fstype(arg, name);
+	case FSTAB_HAS_KERNEL:
+		return host_kernel_since(arg, name);
 	case FSTAB_IS_OPEN:
 		return host_open_to_all(arg, name);
 	case FSTAB_IS_PROTECTED:

@@ -66,6 +66,7 @@ enum fstab_question {
 	FSTAB_HAS_HELPER,     /* a helper such as "mount.nfs" or "fsck.ext4" is installed */
 	FSTAB_HAS_TYPE,       /* the kernel can mount this file system type, by loading a module if
 	                         necessary */
+	FSTAB_HAS_KERNEL,     /* the running Linux has this version, "6.8", or a later one */
 	FSTAB_IS_OPEN,        /* all users can read the file at this path; symlinks are followed as
 	                         by look() */
 	FSTAB_IS_PROTECTED,   /* the block device "MAJ:MIN" is write-protected */

@@ -146,6 +146,9 @@ enum host_dangling host_dangles(struct host *host, const char *path, struct strb
     unknown. */
 int host_fstype(void *host, const char *fstype);
 
+/** Whether the running kernel is of a version, such as "6.8", or later: 1, 0; -1: unknown. */
+int host_kernel_since(void *host, const char *version);
+
 /** Open the root directory of a mount by its name, and check that it is that mount, unless that
     can block.
     @node  In the tree of the discovery.  @return an O_PATH descriptor, or -1. */

@@ -2,6 +2,7 @@
 #include "host/host.h"
 
 #include "base/array.h"
+#include "base/words.h"
 #include "path/resolve.h"
 
 #include <assert.h>
@@ -217,4 +218,24 @@ int host_fstype(void *arg, const char *fstype)
 	    || (host->modules && has_type(host->modules, "alias fs-", fstype)))
 		return 1;
 	return host->filesystems && host->modules ? 0 : -1;
+}
+
+/** The first two numbers of a version as one; 0: not a version. */
+static uint64_t version_number(const char *text)
+{
+	uint64_t major = 0, minor = 0;
+	const char *at = word_number(text, &major);
+	if (!at || *at != '.' || !word_number(at + 1, &minor) || major > UINT16_MAX)
+		return 0;
+	return major << 32 | (minor & UINT32_MAX);
+}
+
+int host_kernel_since(void *arg, const char *version)
+{
+	struct host *host = arg;
+	/* A system with another root runs another kernel. */
+	char *release = strcmp(host->in.root, "/") == 0 ? os_uname(host->in.os, true) : NULL;
+	uint64_t running = release ? version_number(release) : 0;
+	free(release);
+	return running == 0 ? -1 : running >= version_number(version);
 }

@@ -120,6 +120,8 @@ static bool has_fact(const struct fsopt *row, enum fsopt_fact fact, unsigned fla
 	       : fact == FSOPT_VISIBLE ? row->visible != NULL
 	       : fact == FSOPT_VALUED  ? row->value != OPT_ANY_VALUE
 	       : fact == FSOPT_NEEDING ? row->needs != NULL
+	       : fact == FSOPT_ENDED   ? row->ended != NULL
+	       : fact == FSOPT_VENDOR  ? row->vendor != NULL
 	       : fact == FSOPT_FLAGGED ? (row->flags & flags) != 0
 	                               : !(row->flags & OPT_NOT_GIVEN);
 }
@@ -177,6 +179,30 @@ bool fsopt_complete(const char *fstype)
 	return family && family->complete;
 }
 
+bool fsopt_strict(const char *fstype)
+{
+	const struct fsopt_family *family = family_of(fstype, strlen(fstype));
+	return family && (family->complete || family->strict);
+}
+
+const char *fsopt_other_type(const char *fstype, const char *option, size_t n, size_t *len)
+{
+	const struct fsopt_family *const tables[] = {fsopt_local, fsopt_remote};
+	const struct fsopt_family *own = family_of(fstype, strlen(fstype));
+	for (size_t i = 0; n > 0 && i < sizeof(tables) / sizeof(*tables); ++i) {
+		for (const struct fsopt_family *family = tables[i]; family->types; ++family) {
+			const struct fsopt *row = family == own ? NULL
+			        : find_in(family, "", 0, FSOPT_KNOWN, 0, option, n);
+			if (row) {
+				const char *types = row->types ? row->types : family->types;
+				*len = strcspn(types, " ");
+				return types;
+			}
+		}
+	}
+	return NULL;
+}
+
 bool fsopt_is_general(const char *name, size_t n)
 {
 	return n && find_in(&general, "", 0, FSOPT_KNOWN, 0, name, n);
@@ -200,7 +226,8 @@ const char *fsopt_names(const char *fstype, size_t i)
 	size_t count = fstype ? families_of(fstype, strlen(fstype), families) : 1;
 	for (size_t f = 0; f < count; ++f) {
 		for (const struct fsopt *row = families[f]->rows; row->names; ++row) {
-			if (!(row->flags & OPT_NOT_GIVEN) && i-- == 0)
+			bool few = row->flags & OPT_NOT_GIVEN || row->ended || row->vendor;
+			if (!few && i-- == 0)
 				return row->names;
 		}
 	}

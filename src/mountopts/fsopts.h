@@ -68,6 +68,10 @@ struct fsopt {
 	const char *given;       /* how mount(8) accepts what the kernel shows: this text and the
 	                            value */
 	const char *needs;       /* the kernel refuses it without this option */
+	const char *ended;       /* Linux refuses it since this version: "6.8" */
+	const char *where;       /* `ended` holds only here: " on ..."; and not with `unless` */
+	const char *instead;     /* the option that replaces one that has ended; or NULL */
+	const char *vendor;      /* only kernels of this vendor have it */
 };
 
 /** The x-* options that every system supports: x-systemd.*, X-mount.* */
@@ -83,6 +87,15 @@ bool fsopt_is_named(const char *names, const char *option, size_t n);
 /** Whether all options of the type of a line are known. */
 bool fsopt_complete(const char *fstype);
 
+/** Whether the kernel refuses every unknown option in a line of this type: no helper takes one for
+    itself. */
+bool fsopt_strict(const char *fstype);
+
+/** A type that has an option of n bytes which this type of a line lacks.
+    @len [out]  Length of the type.
+    @return NULL: none is known. */
+const char *fsopt_other_type(const char *fstype, const char *option, size_t n, size_t *len);
+
 /** Whether a name of n bytes is an option of the kernel's VFS, mount(8), swapon(8) or a security
     module. */
 bool fsopt_is_general(const char *name, size_t n);
@@ -90,7 +103,7 @@ bool fsopt_is_general(const char *name, size_t n);
 /** Whether an option of n bytes is a general one or one of any type. */
 bool fsopt_is_any(const char *option, size_t n);
 
-/** The names of options, to look for a similar one.
+/** The names of options, to look for a similar one; those that few kernels have are left out.
     @fstype  Of a line; NULL: general options.
     @i  From 0.
     @return names separated by blanks, perhaps with "=" and a value; NULL: there are no more. */
@@ -113,6 +126,8 @@ enum fsopt_fact {
 	FSOPT_VISIBLE,   /* that a mount always shows it */
 	FSOPT_VALUED,    /* which values it takes */
 	FSOPT_NEEDING,   /* what it needs */
+	FSOPT_ENDED,     /* which kernels refuse it */
+	FSOPT_VENDOR,    /* which kernels alone have it */
 	FSOPT_KNOWN,     /* that it is an option of the type of a line, not a general one */
 	FSOPT_FLAGGED,   /* fsopt_flagged() */
 };

@@ -9,6 +9,8 @@ struct fsopt_family {
 	const char *types;
 	const struct fsopt *rows;   /* end with a row without names */
 	bool complete;           /* the rows list every option of these types */
+	bool strict;             /* so do the rows of Linux, and no helper takes other options for
+	                            itself; vendors may have added some */
 	bool fuse;               /* the rows of "fuse" also apply: the helper uses libfuse */
 };
 

@@ -59,6 +59,9 @@ const struct fsopt_family fsopt_local[] = {
 	 .unless = "auto_da_alloc max_dir_size_kb=0"},
 	{"noload", .shown = "norecovery"},
 	{"emergency_ro shutdown", .flags = OPT_FOUND_OUT | OPT_NOT_GIVEN},
+	{"noacl nouser_xattr", .types = "ext3 ext4", .ended = "6.1"},
+	{"synoacl relatime_period", .flags = OPT_UNREQUESTED, .vendor = "Synology"},
+	{"nopriv", .flags = OPT_UNREQUESTED, .vendor = "QNAP"},
 	{"journal journal_path nodioread_nolock offusrjquota offgrpjquota nombcache "
 	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan test_dummy_encryption "
 	 "inlinecrypt abort oldalloc orlov nobh bh check nocheck reservation noreservation xip "
@@ -148,13 +151,23 @@ const struct fsopt_family fsopt_local[] = {
 	{"thread_pool", OPT_COUNT},
 	{"notreelog", OPT_FLAG, .visible = "", .unless = "treelog"},
 	{"usebackuproot", OPT_FLAG, .shown = "rescue=usebackuproot"},
-	{"recovery", .shown = "rescue=usebackuproot"},
+	{"recovery", .shown = "rescue=usebackuproot", .ended = "6.8",
+	 .instead = "rescue=usebackuproot"},
+	{"nologreplay", .ended = "6.16", .instead = "rescue=nologreplay"},
+	{"inode_cache noinode_cache", .ended = "6.8"},
+	{"check_int check_int_data check_int_print_mask", .ended = "6.7"},
+	{"alloc_start subvolrootid", .ended = "5.9"},
+	{"space_cache=v1", .ended = "4.5", .instead = "space_cache=v2", .unless = "clear_cache",
+	 .where = " on a file system with a free space tree, as mkfs.btrfs makes since 5.15"},
+	{"synoacl relatime_period auto_reclaim_space syno_allocator block_group_cache_tree "
+	 "clear_syno_allocator clear_block_group_cache_tree no_block_group_hint no_quota_tree "
+	 "drop_log_tree skip_cleaner synoumounthang", .flags = OPT_UNREQUESTED,
+	 .vendor = "Synology"},
 	{"free_space_tree", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-	{"check_int check_int_data check_int_print_mask noclear_cache device enospc_debug "
-	 "noenospc_debug fragment inode_cache noinode_cache max_inline subvolrootid ref_verify "
-	 "ref_tracker alloc_start ignorebadroots ignoredatacsums"},
+	{"noclear_cache device enospc_debug noenospc_debug fragment max_inline ref_verify "
+	 "ref_tracker"},
 	{NULL}}},
-{"f2fs", .rows = (const struct fsopt[]){
+{"f2fs", .complete = true, .rows = (const struct fsopt[]){
 	{"background_gc", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, sync"},
 	{"background_gc=on active_logs=6 inline_xattr inline_data inline_dentry flush_merge "
 	 "barrier extent_cache mode=adaptive alloc_mode=default fsync_mode=posix checkpoint_merge "
@@ -173,7 +186,7 @@ const struct fsopt_family fsopt_local[] = {
 	 "grpquota prjquota usrjquota grpjquota prjjquota offusrjquota offgrpjquota offprjjquota "
 	 "jqfmt whint_mode test_dummy_encryption inlinecrypt checkpoint compress_log_size "
 	 "compress_extension nocompress_extension compress_chksum compress_mode compress_cache "
-	 "reserve_root reserve_node resuid resgid inline_dots noinline_dots"},
+	 "reserve_root reserve_node resuid resgid inline_dots noinline_dots nat_bits"},
 	{NULL}}},
 {"vfat msdos", .complete = true, .rows = (const struct fsopt[]){
 	{"allow_utime", OPT_OCTAL, .flags = OPT_UNREQUESTED},
@@ -196,7 +209,7 @@ const struct fsopt_family fsopt_local[] = {
 	{"blocksize check debug uni_xlate nonumtail numtail usefree time_offset tz nfs dos1xfloppy "
 	 "dotsOK posix fat conv dots nodots cvf_format cvf_options nocase"},
 	{NULL}}},
-{"exfat", .rows = (const struct fsopt[]){
+{"exfat", .complete = true, .fuse = true, .rows = (const struct fsopt[]){
 	{"umask dmask fmask", OPT_OCTAL},
 	{"umask=", .shown = "fmask=%,dmask=%"},
 	{"dmask=0022 fmask=0022", .flags = OPT_DEFAULT},
@@ -204,39 +217,42 @@ const struct fsopt_family fsopt_local[] = {
 	{"uid", OPT_ID, .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
 	{"gid", OPT_ID, .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
 	{"uid=0 gid=0", .flags = OPT_UNREQUESTED},
-	{"discard keep_last_dots sys_tz time_offset utf8 noutf8 debug namecase codepage "
-	 "zero_size_dir delayed_meta symlink nosymlink bootsize"},
+	{"discard nodiscard keep_last_dots sys_tz time_offset utf8 noutf8 debug namecase codepage "
+	 "zero_size_dir nozero_size_dir delayed_meta symlink nosymlink bootsize"},
 	{NULL}}},
-{"ntfs3", .rows = (const struct fsopt[]){
+{"ntfs3", .complete = true, .rows = (const struct fsopt[]){
 	{"umask fmask dmask", OPT_OCTAL},
 	{"umask=", .shown = "fmask=%,dmask=%"},
 	{"fmask=0022 dmask=0022 iocharset prealloc", .flags = OPT_UNREQUESTED},
 	{"uid gid", OPT_ID},
-	{"uid=0 gid=0 nls acl noacl", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
+	{"uid=0 gid=0", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
+	{"nls acl noacl", .flags = OPT_UNREQUESTED},
 	{"discard nodiscard force noforce sparse nosparse nohidden hidden hide_dot_files "
 	 "hidedotfiles windows_names nowindows_names showmeta noshowmeta noprealloc nocase case "
-	 "no_acs_rules sys_immutable delalloc nodelalloc show_sys_files"},
+	 "no_acs_rules noacsrules acsrules sys_immutable nosys_immutable nohide_dot_files "
+	 "delalloc nodelalloc show_sys_files"},
 	{NULL}}},
 {"hfs hfsplus", .rows = (const struct fsopt[]){
 	{"umask uid gid nls codepage iocharset part session creator type",
 	 .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{NULL}}},
-{"iso9660", .rows = (const struct fsopt[]){
+{"iso9660", .complete = true, .rows = (const struct fsopt[]){
 	{"norock nojoliet check map session sbsector iocharset utf8", .flags = OPT_UNREQUESTED},
 	{"check=s map=n", .flags = OPT_DEFAULT},
 	{"block=", .shown = "block=%,blocksize=%"},
 	{"mode=", .shown = "mode=%,fmode=%"},
 	{"blocksize", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"blocksize=2048", .flags = OPT_DEFAULT | OPT_NOT_GIVEN},
-	{"fmode", .given = "mode=0"},   /* octal without a leading 0 would be read as decimal */
+	/* Octal without a leading 0 would be read as decimal. */
+	{"fmode", .flags = OPT_NOT_GIVEN, .given = "mode=0"},
 	{"dmode", .given = "dmode=0"},
 	{"blocksize", .flags = OPT_NOT_GIVEN, .given = "block="},
 	{"rock joliet unhide showassoc overriderockperm block mode noutf8 cruft hide conv "
-	 "nocompress"},
+	 "nocompress uid gid"},
 	{NULL}}},
-{"udf", .rows = (const struct fsopt[]){
+{"udf", .complete = true, .rows = (const struct fsopt[]){
 	{"iocharset utf8 session lastblock anchor", .flags = OPT_UNREQUESTED},
-	{"bs", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
+	{"bs uid gid", .flags = OPT_UNREQUESTED},
 	{"novrs nostrict unhide undelete noadinicb adinicb shortad longad umask volume partition "
 	 "fileset rootdir mode dmode"},
 	{NULL}}},
@@ -266,7 +282,7 @@ const struct fsopt_family fsopt_local[] = {
 	{"quota usrquota grpquota usrquota_block_hardlimit usrquota_inode_hardlimit "
 	 "grpquota_block_hardlimit grpquota_inode_hardlimit casefold strict_encoding"},
 	{NULL}}},
-{"proc", .rows = (const struct fsopt[]){
+{"proc", .complete = true, .rows = (const struct fsopt[]){
 	{"hidepid", OPT_WORD, .words = "0, 1, 2, 4, off, noaccess, invisible, ptraceable",
 	 .visible = "", .unless = "hidepid=0 hidepid=off"},
 	{"hidepid=0 hidepid=off", .shown = ""},
@@ -279,12 +295,12 @@ const struct fsopt_family fsopt_local[] = {
 	{"subset=pid", .visible = ""},
 	{"pidns"},
 	{NULL}}},
-{"devpts", .rows = (const struct fsopt[]){
+{"devpts", .complete = true, .rows = (const struct fsopt[]){
 	{"mode=600 ptmxmode=000", .flags = OPT_UNREQUESTED},
 	{"uid gid", .visible = "", .digits = OPT_NUMBER},
-	{"newinstance mode ptmxmode"},
+	{"newinstance mode ptmxmode max"},
 	{NULL}}},
-{"hugetlbfs", .rows = (const struct fsopt[]){
+{"hugetlbfs", .complete = true, .rows = (const struct fsopt[]){
 	{"pagesize", .flags = OPT_UNREQUESTED},
 	{"uid", .visible = "", .unless = "uid=0", .digits = OPT_NUMBER},
 	{"gid", .visible = "", .unless = "gid=0", .digits = OPT_NUMBER},
@@ -294,7 +310,7 @@ const struct fsopt_family fsopt_local[] = {
 	{"nsdelegate favordynmods nofavordynmods memory_localevents memory_recursiveprot "
 	 "memory_hugetlb_accounting pids_localevents"},
 	{NULL}}},
-{"overlay", .rows = (const struct fsopt[]){
+{"overlay", .complete = true, .rows = (const struct fsopt[]){
 	{"redirect_dir", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off, follow, nofollow"},
 	{"index nfs_export metacopy", OPT_WORD, .flags = OPT_UNREQUESTED, .words = "on, off"},
 	{"uuid=auto xino=auto", .shown = ""},

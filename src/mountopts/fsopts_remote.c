@@ -11,7 +11,7 @@
 #include "mountopts/fsopts_impl.h"
 
 const struct fsopt_family fsopt_remote[] = {
-{"nfs nfs4", .rows = (const struct fsopt[]){
+{"nfs nfs4", .strict = true, .rows = (const struct fsopt[]){
 	{"hard timeo=600 retrans=2 rsize=1048576 wsize=1048576 sec=sys proto=tcp local_lock=none "
 	 "fatal_neterrors=none", .flags = OPT_DEFAULT},
 	{"timeo rsize wsize", OPT_NUMBER, .flags = OPT_UNREQUESTED},
@@ -50,9 +50,9 @@ const struct fsopt_family fsopt_remote[] = {
 	 "sharecache resvport fsc nofsc sloppy nosloppy lock cto migration nomigration "
 	 "trunkdiscovery notrunkdiscovery xprtsec write posix noposix nfsprog mountprog "
 	 "cert_serial privkey_serial fatal_neterrors alignwrite noalignwrite xattr noxattr vers4 "
-	 "addr6 lockd tcp6 udp6 rdma6 nfs4_ac noextend"},
+	 "addr6 lockd tcp6 udp6 rdma6 nfs4_ac noextend v2 sharetransport nosharetransport"},
 	{NULL}}},
-{"cifs smb3 smbfs", .rows = (const struct fsopt[]){
+{"cifs smb3 smbfs", .strict = true, .rows = (const struct fsopt[]){
 	{"username domain cruid forceuid forcegid noperm mapchars iocharset posix unix nounix "
 	 "posixpaths acl bsize acregmax=1 acdirmax=1 echo_interval max_channels noserverino "
 	 "multichannel symlink reparse nativesocket symlinkroot retrans", .flags = OPT_UNREQUESTED},
@@ -88,7 +88,8 @@ const struct fsopt_family fsopt_remote[] = {
 	 "loose forcedirectio directio strictcache nostrictsync strictsync fsync user_xattr "
 	 "nouser_xattr blocksend noblocksend tcpnodelay noautotune autotune upcall_target unicode "
 	 "nounicode nonativesocket witness nowitness rootfs separator sockopt target path unc "
-	 "override_unc retry local_lease ver sfu nosfu zerocopy"},
+	 "override_unc retry local_lease ver sfu nosfu zerocopy ip dirmode fmask dmask modesid "
+	 "max_cached_dirs"},
 	{NULL}}},
 {"9p", .rows = (const struct fsopt[]){
 	{"trans msize uname aname access", .flags = OPT_UNREQUESTED},
@@ -130,8 +131,8 @@ const struct fsopt_family fsopt_remote[] = {
 {"vboxsf", .rows = (const struct fsopt[]){
 	{"iocharset nls ttl tag", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{NULL}}},
-{"virtiofs", .rows = (const struct fsopt[]){
-	{"source rootmode user_id group_id default_permissions allow_other"},
+{"virtiofs", .strict = true, .rows = (const struct fsopt[]){
+	{"source dax rootmode user_id group_id default_permissions allow_other"},
 	{NULL}}},
 {"fuse", .rows = (const struct fsopt[]){
 	{"allow_other default_permissions", .types = "fuse fuseblk", .flags = OPT_UNREQUESTED},

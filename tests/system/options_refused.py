@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Options that sshfs refuses by name, and options that it accepts: audit reports the same."""
+"""Options that the kernel or sshfs refuses by name, and options that it accepts: audit reports the same."""
+import ctypes
+import errno
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 
 import gm
 
-gm.need("sshfs")
+gm.need_fs("ext4", "btrfs", "overlay")
+gm.need("mkfs.btrfs", "setarch")
 WORK = gm.Root().path
 gm.mkdir(f"{WORK}/d")
+FSOPEN, FSCONFIG, SET_FLAG, SET_STRING = 430, 431, 0, 1
 
 
 def reported(lines):
@@ -18,7 +24,7 @@ def reported(lines):
     result = gm.getmnt("audit", "--static", f"--fstab={WORK}/fstab", "--json", program=os.environ["GETMNT"])
     codes = [set() for _ in lines]
     for finding in json.loads(result.out)["findings"]:
-        if finding["code"].startswith("FSTAB-OPT-"):
+        if finding["code"] in ("FSTAB-OPT-TYPO", "FSTAB-OPT-UNKNOWN"):
             codes[int(finding["target"][2:])].add(f"{finding['code'][10:]} {finding['severity']}")
     return codes
 
@@ -39,10 +45,84 @@ SSHFS = {
     "proxyjump=j": True, "connecttimeout=5": True, "compression=yes": True,
     "reconnect": True, "Reconnect": False, "allow_other": True, "Allow_Other": False,
 }
-for fstype in ("fuse.sshfs", "sshfs"):
-    found = reported([("u@h:/", fstype, option) for option in SSHFS])
-    for (option, accepted), codes in zip(SSHFS.items(), found):
-        gm.expect(codes == (set() if accepted else {"TYPO warning"}), f"{fstype} {option}: {codes}")
-for option, accepted in SSHFS.items():
-    gm.expect(sshfs_accepts(option) == accepted, f"sshfs -o {option}: accepted is not {accepted}")
+if shutil.which("sshfs"):
+    for fstype in ("fuse.sshfs", "sshfs"):
+        found = reported([("u@h:/", fstype, option) for option in SSHFS])
+        for (option, accepted), codes in zip(SSHFS.items(), found):
+            gm.expect(codes == (set() if accepted else {"TYPO warning"}), f"{fstype} {option}: {codes}")
+    for option, accepted in SSHFS.items():
+        gm.expect(sshfs_accepts(option) == accepted, f"sshfs -o {option}: accepted is not {accepted}")
+
+
+def kernel_accepts(fstype, option):
+    """Whether the parser of a file system of this kernel knows an option and its value."""
+    context = gm.libc.syscall(FSOPEN, fstype.encode(), 0)
+    if context < 0:
+        raise OSError(ctypes.get_errno(), f"fsopen {fstype}")
+    name, equals, value = option.partition("=")
+    rc = gm.libc.syscall(FSCONFIG, context, SET_STRING if equals else SET_FLAG, name.encode(),
+                         value.encode() if equals else None, 0)
+    code = ctypes.get_errno()
+    os.close(context)
+    gm.expect(rc == 0 or code == errno.EINVAL, f"fsconfig {fstype} {option}: {os.strerror(code)}")
+    return rc == 0
+
+
+# By type: options that the kernel refuses, and that it accepts.
+KERNEL = {
+    "btrfs": ("recovery inode_cache noinode_cache check_int check_int_data check_int_print_mask=1 alloc_start=1 "
+              "subvolrootid=5 nologreplay ignorebadroots ignoredatacsums umask=022 nouser_xattr",
+              "norecovery usebackuproot acl noacl ssd nossd enospc_debug max_inline=1 rescan_uuid_tree rescue=nologreplay "
+              "discard=async space_cache=v2 nospace_cache clear_cache degraded thread_pool=2"),
+    "ext4": ("noacl nouser_xattr umask=022 uid=1 size=1g compress=zstd nologreplay",
+             "acl user_xattr errors=remount-ro commit=5 delalloc noauto_da_alloc nombcache init_itable=10 lazytime"),
+    "ext3": ("noacl nouser_xattr", "acl user_xattr"),
+    "overlay": ("bogusopt umask=022 noacl size=1m",
+                "xino=auto metacopy=on redirect_dir=on index=off userxattr volatile default_permissions uuid=on verity=off"),
+    "proc": ("devmode=0444 mode=0555 uid=1", "hidepid=2 hidepid=invisible gid=1 subset=pid"),
+    "devpts": ("size=1m errors=continue", "mode=620 gid=5 uid=1 ptmxmode=666 max=100 newinstance"),
+    "hugetlbfs": ("huge=always noswap", "mode=0770 uid=1 gid=1 size=4m nr_inodes=10"),
+    "tmpfs": ("umask=022 pagesize=2M bogusopt", "mode=0755 size=1m nr_inodes=10 huge=never"),
+    "xfs": ("barrier nobarrier umask=022 commit=5 user_xattr", "inode64 noquota logbufs=8 largeio swalloc nouuid"),
+}
+release = tuple(int(word) for word in os.uname().release.split("-")[0].split(".")[:2])
+with open("/proc/filesystems", encoding="ascii") as file:
+    HAVE = {line.split()[-1] for line in file}
+for fstype, (refused, accepted) in KERNEL.items():
+    rows = [(word, False) for word in refused.split()] + [(word, True) for word in accepted.split()]
+    found = reported([("s" if fstype in ("overlay", "tmpfs") else "/dev/vda1", fstype, option) for option, _ in rows])
+    for (option, accepts), codes in zip(rows, found):
+        gm.expect(bool(codes) != accepts, f"{fstype} {option}: {codes}")
+        if release >= (6, 16) and fstype in HAVE:
+            gm.expect(kernel_accepts(fstype, option) == accepts, f"fsconfig {fstype} {option}: accepted is not {accepts}")
+
+# The first space cache of btrfs: refused on a file system that has a free space tree.
+store = tempfile.mkdtemp()
+gm.mkdir(f"{store}/d")
+for features, accepting in (("free-space-tree", {"clear_cache,space_cache=v1"}),
+                            ("^free-space-tree", {"space_cache=v1", "space_cache"})):
+    path = gm.image(f"{store}/btrfs.img", 128 << 20, "mkfs.btrfs", "-q", "-f", "-R", features)
+    for options in ("space_cache=v1", "space_cache", "clear_cache,space_cache=v1"):
+        if "^" in features and "clear_cache" in options:
+            continue
+        made = subprocess.run(["mount", "-o", f"loop,{options}", path, f"{store}/d"], stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False)
+        gm.expect((made.returncode == 0) == (options in accepting), f"{features} {options}: {made}")
+        if made.returncode:
+            continue
+        # A mount that shows the option proves that the kernel accepts it.
+        gm.touch(f"{WORK}/fstab", f"{path} {store}/d btrfs loop,noauto,space_cache=v1 0 0\n")
+        result = gm.getmnt("audit", f"--fstab={WORK}/fstab", "--only=FSTAB-OPT-UNKNOWN", program=os.environ["GETMNT"])
+        gm.expect(b"space_cache" not in result.out, f"{options}: {result.out} {result.err}")
+        gm.umount(f"{store}/d")
+shutil.rmtree(store)
+
+# A kernel before the end of an option.
+gm.touch(f"{WORK}/fstab", "/dev/null /nosuch ext4 noauto,noacl 0 0\n")
+for prefix, severity in (((), "warning"), (("setarch", "--uname-2.6"), "info")):
+    result = gm.getmnt("audit", f"--fstab={WORK}/fstab", "--only=FSTAB-OPT-UNKNOWN", "--json", "-v",
+                       program=os.environ["GETMNT"], prefix=prefix)
+    found = [finding["severity"] for finding in json.loads(result.out)["findings"]]
+    if release >= (6, 1):
+        gm.expect(found == [severity], f"{prefix}: {result}")
 gm.done()

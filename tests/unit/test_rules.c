@@ -769,6 +769,41 @@ UNIT_TEST(refused)
 	CU_ASSERT_FALSE(unit_case("tests/fixtures/fstab/refused", &c));
 }
 
+/** A host with Linux 6.6. */
+static int answer_of_6_6(void *arg, enum fstab_question question, const char *name)
+{
+	return question == FSTAB_HAS_KERNEL ? strcmp(name, "5.9") == 0
+	                                    : answer(arg, question, name);
+}
+
+/** An option that the kernel of this host still accepts is no risk yet. */
+UNIT_TEST(ended)
+{
+	static const struct {
+		const char *options;
+		bool older;
+	} rows[] = {
+		{"recovery", true}, {"check_int_data", true}, {"nologreplay", true},
+		{"subvolrootid=5", false}, {"alloc_start=1m", false},
+	};
+	struct fstab_facts own = facts;
+	own.answer = answer_of_6_6;
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		char line[128];
+		struct audit_report report;
+		snprintf(line, sizeof(line), ROOT X " /x btrfs ro,%s\n", rows[i].options);
+		judged(line, &own, &report);
+		const char *form = rows[i].older ? "2 FSTAB-OPT-UNKNOWN info /x: "
+		                                 : "2 FSTAB-OPT-UNKNOWN warning! /x: ";
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, form));
+		for (size_t k = 0; k < report.count; ++k) {
+			if (report.findings[k].code == FSTAB_OPT_UNKNOWN)
+				CU_ASSERT_EQUAL(!report.findings[k].refused, rows[i].older);
+		}
+		audit_report_destroy(&report);
+	}
+}
+
 /** Add a number of findings of an owner. */
 static void add_findings(struct audit_report *report, const char *owner, enum audit_code code,
                          enum audit_severity severity, size_t count, const char *message)

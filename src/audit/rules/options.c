@@ -3,8 +3,9 @@
  * Check the options of a line: whether they exist, have accepted values, and can be combined.
  *
  * If mountopts/fsopts.h lists all options of a type, an option that is not in the list is an error.
- * For all other types, an unknown option is reported only if it resembles a known option.  Options
- * x-* and X-* may be for any program.
+ * For all other types, an unknown option is reported only if it resembles a known option, or if
+ * only other types have the option and no helper takes it.  Options x-* and X-* may be for any
+ * program.
  */
 #include "audit/audit_impl.h"
 
@@ -77,8 +78,10 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 }
 
 /** Whether the kernel knows an option of len bytes, because a live mount of the type shows the
-    option or an option with this name. */
-static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len)
+    option.
+    @exact  If false, an option with this name is enough. */
+static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len,
+                     bool exact)
 {
 	const struct discovery *d = audit->in->live;
 	if (d && audit->looks++ >= AUDIT_MISSES_MAX) {
@@ -87,7 +90,8 @@ static bool is_shown(struct audit *audit, const char *fstype, const char *option
 	}
 	for (uint32_t i = 0; d && i < d->tree.count; ++i) {
 		const struct mount *m = d->tree.nodes[i].mount;
-		if (m->fstype && strcmp(m->fstype, fstype) == 0 && shown_names(m, option, len))
+		if (m->fstype && strcmp(m->fstype, fstype) == 0
+		    && (exact ? shown_lists : shown_names)(m, option, len))
 			return true;
 	}
 	return false;
@@ -100,7 +104,7 @@ static void check_value(struct audit *audit, const struct fstab_entry *entry,
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
 	/* Without the option "loop", these options have no effect. */
 	bool loop = word_in(o->text, o->nname, "offset sizelimit");
-	if (!takes || is_shown(audit, entry->fstype, o->text, o->n)
+	if (!takes || is_shown(audit, entry->fstype, o->text, o->n, false)
 	    || (loop && !fstab_entry_value(entry, "loop")))
 		return;
 	audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
@@ -111,6 +115,44 @@ static void check_value(struct audit *audit, const struct fstab_entry *entry,
 		       "use an accepted value, or remove the option",
 		       "%s is not valid for %s (accepted: %s): the kernel refuses the mount",
 		       audit->option, entry->fstype, takes);
+	audit->option = audit->refused = NULL;
+}
+
+/** Check whether newer kernels, or all kernels but those of one vendor, refuse a known option. */
+static void check_kernel(struct audit *audit, const struct fstab_entry *entry,
+                         const struct opt *o)
+{
+	const struct fsopt *row = fsopt_of_line(entry->fstype, FSOPT_ENDED, o->text, o->n);
+	const struct fsopt *vendor = fsopt_of_line(entry->fstype, FSOPT_VENDOR, o->text, o->n);
+	/* A file system that accepts the option shows it, perhaps in another form. */
+	const struct fsopt *as = row && row->where
+	        ? fsopt_of_line(entry->fstype, FSOPT_SHOWN, o->text, o->n) : NULL;
+	if (entry->bind || (!row && !vendor)
+	    || (as ? is_shown(audit, entry->fstype, as->shown, strlen(as->shown), true)
+	           : is_shown(audit, entry->fstype, o->text, o->n, false))
+	    || (row && row->unless && fstab_entry_value(entry, row->unless)))
+		return;
+	const char *option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
+	if (vendor) {
+		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_INFO, NULL, option,
+			       "remove it on any other system",
+			       "%s is an option of %s's kernel: other kernels refuse the mount",
+			       option, vendor->vendor);
+		return;
+	}
+	bool older = fstab_answer(audit->in->facts, FSTAB_HAS_KERNEL, row->ended) == 0;
+	const char *refuses = audit_format(audit->report, "Linux %s and later refuse%s",
+	                                   row->ended, row->where ? row->where : "");
+	if (!older) {
+		audit->option = option;
+		audit->refused = audit_format(audit->report, "the line has option %s, which %s",
+		                              option, refuses);
+	}
+	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN,
+		       older ? AUDIT_INFO : AUDIT_WARNING | AUDIT_BOOT, row->instead, option,
+		       row->instead ? audit_format(audit->report, "use %s", row->instead)
+		                    : "remove it",
+		       "%s is an option that %s", option, refuses);
 	audit->option = audit->refused = NULL;
 }
 
@@ -147,10 +189,11 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 			       "swapon(8) ignores the unknown option \"prio\"");
 		return true;
 	}
-	/* A number or path is reported even if not all options of the type are known. */
-	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n;
-	if (entry->bind || entry->swap || !entry->path
-	    || !(complete ? number && entry->nopts == 1 : number || *o->text == '/'))
+	/* If a number is the only option, the field is missing; a path may belong to lowerdir. */
+	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n
+	              && (!complete || entry->nopts == 1);
+	bool path = *o->text == '/' && (!complete || strcmp(entry->fstype, "overlay") == 0);
+	if (entry->bind || entry->swap || !entry->path || !(number || path))
 		return false;
 	audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
 		       audit_format(audit->report, "%.*s", (int)o->n, o->text),
@@ -163,9 +206,10 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 
 /** Report an unknown option, if it is certain or likely that the option is a mistake.
     @refused  The kernel refuses the mount because of the option.  Never for a bind, which passes no
-              option to the file system, or for swapon(8), which ignores unknown options. */
+              option to the file system, or for swapon(8), which ignores unknown options.
+    @other    A type that has the option; or NULL. */
 static void check_unknown(struct audit *audit, const struct fstab_entry *entry, bool complete,
-                          bool refused, const struct opt *o)
+                          bool refused, const struct opt *o, const char *other)
 {
 	bool none = strcmp(entry->fstype, "none") == 0;
 	size_t m;
@@ -178,21 +222,41 @@ static void check_unknown(struct audit *audit, const struct fstab_entry *entry, 
 				       "kernel refuses the mount");
 		return;
 	}
-	if (check_form(audit, entry, complete, o))
+	if (!other && check_form(audit, entry, complete, o))
 		return;
-	const char *found = near_miss(audit, entry->fstype, o->text, o->nname, complete, none, &m);
+	const char *found = other ? NULL : near_miss(audit, entry->fstype, o->text, o->nname,
+	                                             complete, none, &m);
 	if (found) {
 		audit->typo = entry;
 		report_typo(audit, entry,
 		            complete || none ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING, o,
 		            found, m);
-	} else if (complete && !entry->bind) {
+	} else if ((complete || other) && !entry->bind) {
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
 			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
-			       "remove it, or see the manual page of the type",
+			       !other ? "remove it, or see the manual page of the type"
+			              : audit_format(audit->report,
+			                             "remove it: it is an option of %s", other),
 			       "%s has no option \"%.*s\": the kernel refuses the mount",
 			       entry->fstype, (int)o->nname, o->text);
 	}
+}
+
+/** A type that has an option which the type of the line lacks, if the kernel then refuses the
+    mount; or NULL. */
+static const char *other_type(struct audit *audit, const struct fstab_entry *entry,
+                              const struct opt *o)
+{
+	size_t n;
+	if (entry->bind || entry->swap || !fsopt_strict(entry->fstype)
+	    || fstab_entry_value(entry, "sloppy"))
+		return NULL;
+	if (audit->misses++ >= AUDIT_MISSES_MAX) {
+		audit_not_checked(audit->report, FSTAB_OPT_UNKNOWN);
+		return NULL;
+	}
+	const char *other = fsopt_other_type(entry->fstype, o->text, o->nname, &n);
+	return other ? audit_format(audit->report, "%.*s", (int)n, other) : NULL;
 }
 
 /** Check an option without regard to the other options of the line. */
@@ -204,6 +268,7 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 	    || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)
 	    || word_in(o->text, o->nname, fsopt_x_names)) {
 		check_value(audit, entry, o);
+		check_kernel(audit, entry, o);
 	} else if (o->is_x) {
 		unsigned best = 3;
 		const char *found = NULL;
@@ -212,8 +277,9 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 			audit_nearest(fsopt_x_names, o->text, o->nname, &best, &found, &m);
 		if (found)
 			report_typo(audit, entry, AUDIT_WARNING, o, found, m);
-	} else if (!is_shown(audit, entry->fstype, o->text, o->nname)) {
-		bool refused = complete && !entry->bind && !entry->swap;
+	} else if (!is_shown(audit, entry->fstype, o->text, o->nname, false)) {
+		const char *other = other_type(audit, entry, o);
+		bool refused = (complete || other) && !entry->bind && !entry->swap;
 		if (refused)
 			audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
 		if (refused && o->nname)
@@ -223,7 +289,7 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 		else if (refused)
 			audit->refused = "the line has an option without a name, which mount(8) "
 			                 "2.39 or later refuses";
-		check_unknown(audit, entry, complete, refused, o);
+		check_unknown(audit, entry, complete, refused, o, other);
 		audit->option = audit->refused = NULL;
 	}
 }
