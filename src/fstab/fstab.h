@@ -125,6 +125,8 @@ static inline int fstab_answer(const struct fstab_facts *facts, enum fstab_quest
 	return facts->answer ? facts->answer(facts->arg, question, name) : -1;
 }
 
+struct fstab_file;
+
 struct fstab_input {
 	const struct discovery *d;
 	const char *root;          /* ROOT as the discovery names it, normalized */
@@ -136,6 +138,8 @@ struct fstab_input {
 	const char *const *add;    /* mount points, from ROOT, and swap spaces that the merge
 	                              adds, even if an ordinary user mounted them */
 	size_t nadd;
+	const struct fstab_file *file;   /* the fstab that the plan is compared with: its lines
+	                                    count as mounts that others may need; or NULL */
 	struct fstab_facts facts;
 
 	/* For genfstab(8): */

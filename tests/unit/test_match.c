@@ -29,12 +29,12 @@ static int find_device(void *arg, const struct mount *mount, const char *swap,
 	return 0;
 }
 
-/** There are no links, and nothing of a container. */
+/** /link leads to /srv; there are no other links, and nothing of a container. */
 static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 {
 	(void)arg;
 	if (path)
-		strbuf_puts(path, target);
+		strbuf_puts(path, strcmp(target, "/link") == 0 ? "/srv" : target);
 	return strstr(target, "env") || strncmp(target, "/run/", 5) == 0 ? FACT_MISSING : FACT_DIR;
 }
 
@@ -46,6 +46,14 @@ static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 #define LINES_NOATIME ROOT_LINE "UUID=" DATA_UUID " /data ext4 noatime 0 2\n"
 #define READONLY "21 20 8:2 / /data ro,noexec,noatime - ext4 /dev/sda2 rw\n"
 #define LINES_READONLY ROOT_LINE "UUID=" DATA_UUID " /data ext4 ro,noexec,noatime 0 2\n"
+
+/* The plan has no line for /srv, whose device has no tag, but the file may have one. */
+#define SRV "21 20 8:9 / /srv rw,relatime - ext4 /dev/sdx rw\n"
+#define IN "22 21 8:2 / /srv/in rw,relatime - ext4 /dev/sda2 rw\n"
+#define BOUND "22 20 8:9 /b /b rw,relatime - ext4 /dev/sdx rw\n"
+#define OVER "22 20 0:40 / /o rw,relatime - overlay o rw,lowerdir=/srv/l:/m\n"
+#define LINE_OF_SRV "UUID=root / ext4 defaults 0 1\nUUID=srv /srv ext4 "
+#define MISSING "DRIFT-NOT-IN-FSTAB warning 0\n"
 
 static const struct {
 	const char *table, *lines;
@@ -123,6 +131,21 @@ static const struct {
 	 "DRIFT-READONLY critical 3\n"},
 	{ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
+	{ROOT SRV IN, LINE_OF_SRV "defaults 0 2\n", "missing 0 /srv/in\n", MISSING},
+	{ROOT SRV BOUND, LINE_OF_SRV "defaults 0 2\n", "missing 0 /b\n", MISSING},
+	{ROOT SRV OVER, LINE_OF_SRV "defaults 0 2\n", "missing 0 /o\n", MISSING},
+	{ROOT SRV IN, LINE_OF_SRV "noauto,x-systemd.automount 0 2\n", "missing 0 /srv/in\n",
+	 MISSING},
+	{ROOT SRV IN, "UUID=root / ext4 defaults 0 1\nUUID=srv /link ext4 defaults 0 2\n",
+	 "missing 0 /srv/in\n", MISSING},
+	/* The line makes another mount than the one that shows the source. */
+	{ROOT "21 20 8:9 /x /srv rw - ext4 /dev/sdx rw\n22 20 8:9 /x/b /b rw - ext4 /dev/sdx rw\n",
+	 LINE_OF_SRV "defaults 0 2\n", "source 2 /srv\nno-line 0 /b\n",
+	 "DRIFT-SOURCE critical 2\nDRIFT-NOT-IN-FSTAB info 0\n"},
+	{ROOT SRV IN, LINE_OF_SRV "noauto 0 2\n", "no-line 0 /srv/in\n",
+	 "DRIFT-NOT-IN-FSTAB info 0\n"},
+	{ROOT SRV IN, "UUID=root / ext4 defaults 0 1\nUUID=srv /srv2 ext4 noauto 0 2\n",
+	 "no-line 0 /srv\nno-line 0 /srv/in\n", MISSING "DRIFT-NOT-IN-FSTAB info 0\n"},
 };
 
 static char text[1024];
@@ -183,6 +206,7 @@ UNIT_TEST(rows)
 		        .d = d,
 		        .root = "/",
 		        .options = FSTAB_MINIMAL,
+		        .file = lines,
 		        .facts = {.device = find_device, .look = look},
 		};
 		struct fstab_plan plan;

@@ -203,7 +203,8 @@ static int check_rules(struct auditing *a)
 	struct fstab_input in = {
 		.d = run->d, .root = strbuf_str(&machine->root), .swaps = machine->swaps.list,
 		.nswaps = machine->swaps.count,
-		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .facts = machine_facts(machine),
+		.id = FSTAB_AUTO, .options = FSTAB_MINIMAL, .file = a->file,
+		.facts = machine_facts(machine),
 	};
 	struct fstab_plan plan;
 	struct fstab_match match = {0};

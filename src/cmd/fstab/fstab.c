@@ -223,16 +223,6 @@ static int print_plan(struct fstab_machine *machine, const struct opts *opts,
 	return status;
 }
 
-static void explain(const struct fstab_plan *plan)
-{
-	for (size_t i = 0; i < plan->count; ++i) {
-		const struct fstab_line *line = &plan->lines[i];
-		if (line->fate == FSTAB_OWN)
-			message(line->mount ? line->target : line->source, "left out: %s",
-			        line->why);
-	}
-}
-
 /** Make the plan, and print it or merge it into a file.  @return an exit status. */
 static int make_fstab(struct fstab_machine *machine, const struct opts *opts, const char *root)
 {
@@ -253,17 +243,15 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 		.filter = opts->filter, .all = opts->all, .facts = machine_facts(machine),
 		.no_pseudo = opts->genfstab && !opts->all,
 	};
-	struct fstab_plan plan;
+	struct fstab_plan plan = {0};
 	int status = FX_FAILED;
-	if (fstab_plan(&in, &plan) != 0 || machine_failed(machine)) {
-		message(root, "%s", strerror(ENOMEM));
-	} else if (opts->merge.merge) {
-		if (opts->merge.explain)
-			explain(&plan);
+	if (opts->merge.merge) {
 		status = merge_run(machine, &opts->merge, &in, &plan);
+	} else if (fstab_plan(&in, &plan) != 0 || machine_failed(machine)) {
+		message(root, "%s", strerror(ENOMEM));
 	} else if (!opts->merge.keep || merge_keep(machine, &opts->merge, &in, &plan) == 0) {
 		if (opts->merge.explain)
-			explain(&plan);
+			merge_explain(&plan);
 		status = print_plan(machine, opts, &in, &plan);
 	}
 	fstab_plan_destroy(&plan);

@@ -167,8 +167,18 @@ static int finish(const struct run *run, const struct merge_opts *opts, struct p
 	return status == PX_OK && !same && !(opts->put.write && changed) ? PX_DIFFERENT : status;
 }
 
+void merge_explain(const struct fstab_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_OWN)
+			message(line->mount ? line->target : line->source, "left out: %s",
+			        line->why);
+	}
+}
+
 int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
-              const struct fstab_input *in, const struct fstab_plan *plan)
+              struct fstab_input *in, struct fstab_plan *plan)
 {
 	struct run *run = &fstab->run;
 	struct host *host = &fstab->host;
@@ -201,6 +211,13 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		goto out;
 	}
 	mark_refused(file, &report);
+	in->file = file;
+	if (fstab_plan(in, plan) != 0 || machine_failed(fstab)) {
+		message(in->root, "%s", strerror(ENOMEM));
+		goto out;
+	}
+	if (opts->explain)
+		merge_explain(plan);
 	bool none = opts->base && strcmp(opts->base, "none") == 0;
 	if (opts->base && !none && read_base(run, opts->base, &base_text, &base) != 0)
 		goto out;
@@ -250,6 +267,7 @@ out:
 	selfcheck_destroy(&check);
 	audit_report_destroy(&report);
 	fstab_merged_destroy(&merged);
+	in->file = NULL;
 	fstab_file_free(file);
 	fstab_file_free(base);
 	free(base_text);

@@ -18,10 +18,15 @@ struct merge_opts {
 	struct put_options put;
 };
 
-/** Merge a plan into the file, and check, print or write the result.
+/** Make a plan for the file and merge it into that; check, print or write the result.
+    @in [in,out]  Without `file`, which is set meanwhile.
+    @plan [out]   Zeros, or to be destroyed.
     @return an exit status: enum put_exit. */
 int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
-              const struct fstab_input *in, const struct fstab_plan *plan);
+              struct fstab_input *in, struct fstab_plan *plan);
+
+/** Report the mounts that a plan leaves out. */
+void merge_explain(const struct fstab_plan *plan);
 
 /** For --options=keep without --merge: give the lines of the plan the options that the lines of
     ROOT/etc/fstab have for the same mounts.

@@ -5,7 +5,9 @@
  */
 #include "fstab/plan/plan_impl.h"
 
+#include "base/fstypes.h"
 #include "base/words.h"
+#include "fstab/entry.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
 
@@ -51,8 +53,51 @@ static bool plan_is_volatile(const struct maker *mk, uint32_t node)
 	       && strcmp(mk->decisions[node].target, "/") != 0;
 }
 
+/** Index the lines of the fstab by mount point, also with its symlinks followed. */
+static void index_lines(struct maker *mk)
+{
+	const struct fstab_file *file = mk->in->file;
+	const struct fstab_facts *facts = &mk->in->facts;
+	mk->has_lines = true;
+	for (size_t i = file->count; i-- > 0 && !mk->work.failed;) {
+		const struct fstab_entry *entry = &file->entries[i];
+		struct strbuf real = {.arena = &mk->work};
+		if (!fstab_is_entry(entry) || !entry->path)
+			continue;
+		pathmap_add(&mk->by_line, entry->path, (uint32_t)i);
+		if (facts->look && facts->look(facts->arg, entry->path, &real) > FACT_MISSING
+		    && real.len && strcmp(strbuf_str(&real), entry->path) != 0)
+			pathmap_add(&mk->by_line, strbuf_str(&real), (uint32_t)i);
+	}
+}
+
+/** The lines of the fstab for the mount point of a mount. */
+enum lined { LINED_NOT, LINED_IDLE, LINED_OTHER, LINED };
+
+/** Whether the fstab has a line for a mount that something mounts, and that can make this mount: a
+    whole file system cannot show a directory of it. */
+static enum lined find_line(struct maker *mk, uint32_t node)
+{
+	const struct mount *m = plan_mount(mk, node);
+	const char *target = mk->decisions[node].target;
+	enum lined found = LINED_NOT;
+	if (!mk->in->file || !target)
+		return LINED_NOT;
+	if (!mk->has_lines)
+		index_lines(mk);
+	for (struct pathmap_at at = pathmap_of(target); pathmap_next(&mk->by_line, &at);) {
+		const struct fstab_entry *entry = &mk->in->file->entries[at.value];
+		bool fits = strcmp(plan_root(m), "/") == 0 || entry->bind
+		            || fstype_flags(m->fstype) & (FST_SUBVOL | FST_NET)
+		            || fstab_entry_value(entry, "X-mount.subdir");
+		enum lined is = entry->idle ? LINED_IDLE : fits ? LINED : LINED_OTHER;
+		found = is > found ? is : found;
+	}
+	return found;
+}
+
 /** Whether a mount exists when mounts that need it are made: LINE; else the state of the mount. */
-static enum state plan_available(const struct maker *mk, uint32_t node)
+static enum state plan_available(struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
 	/* Three kinds of mounts exist without a line: the mount outside of ROOT that contains ROOT,
@@ -60,13 +105,17 @@ static enum state plan_available(const struct maker *mk, uint32_t node)
 	if (!decision || (decision->visible && strcmp(decision->target, "/") == 0)
 	    || (decision->state == OWN && decision->boot))
 		return LINE;
-	return (enum state)decision->state;
+	bool lacks = decision->state == REFUSED || decision->state == OWN;
+	return lacks && find_line(mk, node) == LINED ? LINE : (enum state)decision->state;
 }
 
 /** Complete a message "it lies on MOUNT, which ..." for a mount that is not available. */
-static const char *plan_lack(enum state state)
+static const char *plan_lack(struct maker *mk, uint32_t node, enum state state)
 {
-	return state == OWN ? "the system mounts by itself, if at all" : "has no line";
+	enum lined lined = find_line(mk, node);
+	return lined == LINED_IDLE ? "has a line that nothing mounts at boot"
+	       : lined == LINED_OTHER ? "has a line of something else"
+	       : state == OWN ? "the system mounts by itself, if at all" : "has no line";
 }
 
 enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
@@ -95,7 +144,7 @@ enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const
 		                   what, path);
 	if (state == REFUSED || state == OWN)
 		return plan_refuse(mk, line, "%s %s lies on %s, which %s", what, path,
-		                   mk->decisions[in].target, plan_lack(state));
+		                   mk->decisions[in].target, plan_lack(mk, in, state));
 	return state;
 }
 
@@ -138,7 +187,7 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 	const char *above = mk->decisions[parent].target;
 	if (state == REFUSED || state == OWN)
 		line->why = arena_printf(mk->arena, "it is mounted on %s, which %s",
-		                         above ? above : "?", plan_lack(state));
+		                         above ? above : "?", plan_lack(mk, parent, state));
 	return state;
 }
 
@@ -176,7 +225,8 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 		? arena_printf(mk->arena, "is covered by the mount on %s",
 		               mk->decisions[found].target)
 		: state != LINE
-		? arena_printf(mk->arena, "lies on %s, which %s", above, plan_lack(state))
+		? arena_printf(mk->arena, "lies on %s, which %s", above,
+		               plan_lack(mk, candidate, state))
 		: *rest && plan_is_volatile(mk, candidate)
 		? "is in memory and does not survive a reboot" : NULL;
 	if (why) {

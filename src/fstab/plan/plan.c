@@ -107,7 +107,8 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		state = one == LINE ? state : one;
 		const struct decision *lower = one == LINE && node != MT_NONE
 		                               ? &mk->decisions[node] : NULL;
-		if (!lower || lower->state != LINE || strcmp(lower->target, "/") == 0)
+		if (!lower || (lower->state == OWN && lower->boot)
+		    || strcmp(lower->target, "/") == 0)
 			continue;
 		strbuf_reset(&mk->text);
 		order_wait_option(&mk->text, lower->target);
@@ -378,19 +379,29 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Add _netdev to the lines that need a line with _netdev.  Call while the plan has no comments. */
+/** Add _netdev to the lines that need a line with _netdev, also through lines of the fstab for mounts
+    that have none in the plan.  Call while the plan has no comments. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;
+	const struct fstab_file *file = mk->in->file;
 	struct arena *work = &mk->work;
 	struct order order;
-	struct fstab_entry *entries = arena_new(work, plan->count, sizeof(*entries));
-	const struct fstab_entry **lines = arena_new(work, plan->count, sizeof(*lines));
+	size_t count = plan->count, others = file ? file->count : 0;
+	struct fstab_entry *entries = arena_new(work, count, sizeof(*entries));
+	const struct fstab_entry **lines = arena_new(work, count + others, sizeof(*lines));
 	for (size_t i = 0; i < plan->count && !work->failed; ++i) {
 		fstab_line_entry(&plan->lines[i], work, &entries[i]);
 		lines[i] = &entries[i];
 	}
-	order_make(lines, (uint32_t)plan->count, work, &order);
+	for (size_t i = 0; i < others && !work->failed; ++i) {
+		const struct fstab_entry *entry = &file->entries[i];
+		uint32_t node = fstab_is_entry(entry) && entry->path
+		                ? pathmap_get(&mk->by_name, entry->path) : PATHMAP_NONE;
+		if (node != PATHMAP_NONE && mk->decisions[node].state != LINE)
+			lines[count++] = entry;
+	}
+	order_make(lines, (uint32_t)count, work, &order);
 	for (size_t i = 0; i < plan->count && !work->failed; ++i) {
 		if (order.flags[i] & ORDER_LACKS_NETDEV)
 			plan->lines[i].options = arena_printf(mk->arena, "%s,_netdev",
@@ -407,6 +418,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	plan->lines = arena_new(arena, tree->count + in->nswaps, sizeof(*plan->lines));
 	mk.decisions = arena_new(&mk.work, tree->count, sizeof(*mk.decisions));
 	mk.by_name.newest.arena = mk.by_hidden.newest.arena = mk.hidden.arena = &mk.work;
+	mk.by_line.newest.arena = &mk.work;
 	mk.by_root.arena = mk.primary.arena = mk.scratch.arena = mk.text.arena = &mk.work;
 	if (plan->lines && mk.decisions) {
 		plan_classify(&mk);

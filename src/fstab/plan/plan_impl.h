@@ -50,6 +50,9 @@ struct maker {
 	struct decision *decisions;
 	struct pathmap by_name;    /* mount point -> its first visible node */
 	struct pathmap by_hidden;  /* mount point -> its first hidden node */
+	struct pathmap by_line;    /* mount point -> lines of in->file; the first is added last, and
+	                              so found first */
+	bool has_lines;            /* by_line was filled */
 	struct map64 hidden;     /* device -> the first hidden node of its file system */
 	struct map64 by_root;    /* hash of device and root directory -> the first visible node, in
 	                            a list linked by next_root */
