@@ -221,6 +221,9 @@ def refused(args, *words, status=1):
 # Bad input.
 gm.mkdir("/t/ext4/many/dir")
 refused(["build", IX, "/nowhere"], "/nowhere: No such file")
+for operand, why in (("/nowhere", "/nowhere: No such file"), ("/proc", "cannot be indexed"), ("/t/ext4/many/dir", "not a mount point")):
+    refused(["build", "--index-dir=/fresh/ix", operand], why)
+    gm.expect(not os.path.lexists("/fresh"), f"build {operand} left {os.listdir('/')}")
 refused(["build", IX, "/t/ext4/many/dir"], "not a mount point; use /t/ext4, the mount point")
 refused(["build", IX, "/proc"], "/proc: cannot be indexed: a pseudo file system")
 refused(["check", IX, "/v/old"], "/v/old: has no index; getmnt index build --index-dir=/ix /v/old creates it")

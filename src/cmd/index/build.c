@@ -225,7 +225,7 @@ static bool is_possible(const struct index_run *ir, size_t i)
 static int build_all(struct index_run *ir, const void *build_opts, char **operands, size_t n)
 {
 	const struct build_opts *opts = build_opts;
-	int begun = index_run_begin(ir, &opts->common, true);
+	int begun = index_run_begin(ir, &opts->common);
 	if (begun)
 		return begun;
 	int status = CX_OK;
@@ -238,6 +238,8 @@ static int build_all(struct index_run *ir, const void *build_opts, char **operan
 		bool wanted = n ? at != SIZE_MAX && is_possible(ir, at)
 		              : ir->places[i].why == PLACE_INDEX;
 		int one = n && !wanted ? CX_ERROR : CX_OK;
+		if (wanted && index_run_create(ir) != 0)
+			return CX_ERROR;
 		if (wanted)
 			one = build_one(&(struct one){
 				.ir = ir, .opts = opts, .place = &ir->places[at],

@@ -181,7 +181,7 @@ static int export_all(struct index_run *ir, const void *export_opts, char **oper
 	int status = choose_columns(opts, &p);
 	if (status)
 		return status;
-	status = index_run_begin(ir, &opts->common, false);
+	status = index_run_begin(ir, &opts->common);
 	object_cells_init(&p.cells, &ir->run.os);
 	if (!status)
 		status = index_run_indexes(ir, operands, n, INDEX_READ, true);

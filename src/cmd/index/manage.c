@@ -44,7 +44,7 @@ static int check_one(const struct index_run *ir, const struct index_found *found
 static int check_all(struct index_run *ir, const void *opts, char **operands, size_t n)
 {
 	const struct index_opts *o = opts;
-	int status = index_run_begin(ir, o, false);
+	int status = index_run_begin(ir, o);
 	if (!status)
 		status = index_run_indexes(ir, operands, n, INDEX_READ, true);
 	for (size_t i = 0; i < ir->nfound; ++i)
@@ -97,7 +97,7 @@ static int drop_all(struct index_run *ir, const void *opts, char **operands, siz
 		return usage_error("--all", "cannot be combined with \"%s\"", operands[0]);
 	if (!o->all && n == 0)
 		return usage_error("index drop", "no index given; --all removes all indexes");
-	int status = index_run_begin(ir, &o->common, false);
+	int status = index_run_begin(ir, &o->common);
 	if (!status)
 		status = index_run_indexes(ir, operands, n, INDEX_READ, false);
 	for (size_t i = 0; i < ir->nfound; ++i)

@@ -88,7 +88,7 @@ static void know_place(struct index_run *ir, uint32_t i, struct place *place)
 	os_close(&ir->run.os, fd);
 }
 
-int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool create)
+int index_run_begin(struct index_run *ir, const struct index_opts *opts)
 {
 	*ir = (struct index_run){.input = INPUT_LIMITED, .dirfd = -1, .begun = true,
 	                          .given = opts->dir};
@@ -113,10 +113,19 @@ int index_run_begin(struct index_run *ir, const struct index_opts *opts, bool cr
 		message("index", "%s", strerror(errno));
 		return CX_ERROR;
 	}
-	ir->dirfd = index_place_open(&ir->run.os, opts->dir, create, &ir->dir);
-	if (ir->dirfd >= 0 || (errno == ENOENT && !create && ir->dir.len))
+	ir->dirfd = index_place_open(&ir->run.os, opts->dir, false, &ir->dir);
+	if (ir->dirfd >= 0 || (errno == ENOENT && ir->dir.len))
 		return 0;
 	return indexed_dir_error(strbuf_str(&ir->dir));
+}
+
+int index_run_create(struct index_run *ir)
+{
+	if (ir->dirfd >= 0)
+		return 0;
+	strbuf_reset(&ir->dir);
+	ir->dirfd = index_place_open(&ir->run.os, ir->given, true, &ir->dir);
+	return ir->dirfd >= 0 ? 0 : indexed_dir_error(strbuf_str(&ir->dir));
 }
 
 void index_run_end(struct index_run *ir)

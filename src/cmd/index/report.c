@@ -471,7 +471,7 @@ static int report_all(struct index_run *ir, const void *report_opts, char **oper
 {
 	const struct report_opts *opts = report_opts;
 	size_t ndirs = 0;
-	int status = index_run_begin(ir, &opts->common, false);
+	int status = index_run_begin(ir, &opts->common);
 	if (!status)
 		status = index_run_indexes(ir, NULL, 0, INDEX_READ, n == 0);
 	const char **names = calloc(n + ir->nfound + 1, sizeof(*names));

@@ -225,7 +225,7 @@ static int print_status(struct index_run *ir, const void *status_opts, char **op
 	struct status_row *rows = NULL;
 	if (n > 0)
 		return usage_error(operands[0], "unexpected argument");
-	int status = index_run_begin(ir, &opts->common, false);
+	int status = index_run_begin(ir, &opts->common);
 	if (!status)
 		status = index_run_indexes(ir, NULL, 0, INDEX_READ, false);
 	if (!status)

@@ -153,7 +153,7 @@ static int update_all(struct index_run *ir, const void *update_opts, char **oper
 	int status = opts->max_age ? indexed_seconds("--max-age", opts->max_age, &max_age) : 0;
 	if (status)
 		return status;
-	status = index_run_begin(ir, &opts->common, false);
+	status = index_run_begin(ir, &opts->common);
 	if (!status)
 		status = index_run_indexes(ir, operands, n, INDEX_WRITE, true);
 	if (ir->nfound > 0 && live_covered(&ir->run.os, &covered) != 0) {

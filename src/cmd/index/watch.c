@@ -234,7 +234,7 @@ static void follow(struct watching *w)
 static int watch_all(struct index_run *ir, const void *opts, char **operands, size_t noperands)
 {
 	const struct index_opts *o = opts;
-	int status = index_run_begin(ir, o, false);
+	int status = index_run_begin(ir, o);
 	if (!status)
 		status = index_run_indexes(ir, operands, noperands, INDEX_WRITE, true);
 	if (status)
