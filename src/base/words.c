@@ -52,9 +52,10 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 
 void near_try(struct near *near, const char *name, const void *thing)
 {
+	size_t n = strlen(name), most = (n > near->n ? n : near->n) / 3;
 	unsigned edits = near->n > NEAR_BYTES ? UINT_MAX
-	                 : near_distance(name, strlen(name), near->word, near->n, false);
-	if (edits < near->edits) {
+	                 : near_distance(name, n, near->word, near->n, false);
+	if (edits <= most && (!near->best || edits < near->edits)) {
 		near->edits = edits;
 		near->best = thing;
 	}

@@ -71,11 +71,12 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 struct near {
 	const char *word;
 	size_t n;                 /* its length; a word longer than NEAR_BYTES is similar to none */
-	unsigned edits;           /* between them; at first the least number that is too many */
 	const void *best;         /* NULL: no name is similar */
+	unsigned edits;           /* between them */
 };
 
-/** Try a name; the first of equally similar ones counts.  @thing  What it names, for `best`. */
+/** Try a name: it is similar if at most a third of the longer one differs; of equally similar names
+    the first counts.  @thing  The named object, for `best`. */
 void near_try(struct near *near, const char *name, const void *thing);
 
 #endif

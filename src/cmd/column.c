@@ -52,7 +52,7 @@ const struct column_info *column_named(const struct column_table *table, const c
 	const struct column_info *row = column_find(table, name, n);
 	if (row)
 		return row;
-	struct near near = {name, n, 3, NULL};
+	struct near near = {.word = name, .n = n};
 	for (size_t i = 0; n > 2 && (row = row_at(table, i)); ++i)
 		near_try(&near, row->name, row->name);
 	int shown = (int)utf8_cut(name, n < 60 ? n : 60);

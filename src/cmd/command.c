@@ -29,7 +29,7 @@ const struct command *command_near(const struct command *table, const char *word
 		if (strcmp(word, others[i][0]) == 0)
 			return command_find(commands, others[i][1]);
 	}
-	struct near near = {word, strlen(word), 3, NULL};
+	struct near near = {.word = word, .n = strlen(word)};
 	for (const struct command *command = table; near.n > 3 && command->name; ++command)
 		near_try(&near, command->name, command);
 	return near.best;

@@ -206,7 +206,7 @@ static int check_excludes(const struct option_row *row, const struct option_row 
 static const struct option_row *nearest(const struct option_table *table, const char *name,
                                         size_t n)
 {
-	struct near near = {name, n, n > 5 ? 3 : 2, NULL};
+	struct near near = {.word = name, .n = n};
 	for (size_t i = 0; i < table->count; ++i) {
 		const struct option_row *row = &table->rows[i];
 		if (row->name && !row->hidden)

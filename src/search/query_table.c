@@ -164,9 +164,7 @@ const struct query_row *query_row(const char *word)
 
 const char *query_row_near(const char *word)
 {
-	/* At most a third of the bytes differ. */
-	size_t n = strlen(word);
-	struct near near = {word, n, (unsigned)(n / 3) + 1, NULL};
+	struct near near = {.word = word, .n = strlen(word)};
 	for (size_t i = 0; i < ROWS; ++i) {
 		if (rows[i].kind != ROW_REFUSED)
 			near_try(&near, rows[i].word, rows[i].word);

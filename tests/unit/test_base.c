@@ -856,6 +856,28 @@ UNIT_TEST(casefold)
 	CU_ASSERT_STRING_EQUAL(out, "az\303\251\342\261\245\377k\303");
 }
 
+UNIT_TEST(similar_names)
+{
+	static const char *const names[] = {"ID", "TID", "MODE", "NODE", "SIZE", "SOURCE",
+	                                    "TARGET", "VFS-OPTIONS", "search", "audit"};
+	static const char *const rows[][2] = {
+		{"siez", "SIZE"}, {"sorce", "SOURCE"}, {"tagret", "TARGET"}, {"mdoe", "MODE"},
+		{"nope", "NODE"}, {"id", "ID"}, {"tix", "TID"}, {"srch", "search"},
+		{"aduit", "audit"}, {"vfsoption", "VFS-OPTIONS"},
+		/* Too much differs. */
+		{"mod", "MODE"}, {"nipe", NULL}, {"typ", NULL}, {"ix", NULL}, {"x", NULL},
+		{"", NULL}, {"fstype", NULL}, {"terogt", NULL},
+	};
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		struct near near = {.word = rows[i][0], .n = strlen(rows[i][0])};
+		for (size_t k = 0; k < COUNT(names); ++k)
+			near_try(&near, names[k], names[k]);
+		unit_note("\"%s\": %s", rows[i][0], near.best ? (const char *)near.best : "-");
+		CU_ASSERT_TRUE(near.best ? rows[i][1] && strcmp(near.best, rows[i][1]) == 0
+		                         : !rows[i][1]);
+	}
+}
+
 UNIT_TEST(below_a_directory)
 {
 	CU_ASSERT_TRUE(word_below("/a", "/a") && word_below("/a/b", "/a")

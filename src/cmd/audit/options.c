@@ -48,7 +48,7 @@ static const char *code_word(int i)
 /** Find the code that a misspelled word of n bytes may mean; or NULL. */
 static const char *nearest_code(const char *word, size_t n)
 {
-	struct near near = {word, n, 3, NULL};
+	struct near near = {.word = word, .n = n};
 	const char *code;
 	for (int i = 0; n > 4 && (code = code_word(i)); ++i)
 		near_try(&near, code, code);
