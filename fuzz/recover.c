@@ -16,11 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool confirmed(void *arg, const struct rec_row *row, const char *option)
+/** Keep the hints that another source would confirm. */
+static void confirm(const struct rec_input *in, struct rec_result *j)
 {
-	(void)arg;
-	FUZZ_CHECK(row->target && option && *option);
-	return strlen(option) % 2;
+	for (size_t i = 0; i < j->nhints && in->keep == REC_CHECKED; ++i) {
+		struct rec_hint *hint = &j->hints[i];
+		FUZZ_CHECK(in->rows[hint->row].target && *hint->option && !hint->kept);
+		hint->kept = strlen(hint->option) % 2;
+	}
 }
 
 static void check(const struct rec_input *in, const struct rec_result *j)
@@ -45,8 +48,10 @@ static void check(const struct rec_input *in, const struct rec_result *j)
 	FUZZ_CHECK(sum == j->count);
 }
 
-/** Check a text, and rebuild the file.  @return whether the text was right. */
-static bool remake(struct rec_input *in, const char *text, size_t len, struct strbuf *made)
+/** Check a text, and rebuild the file.
+    @confirms  There is another source of hints.
+    @return whether the text was right. */
+static bool remake(struct rec_input *in, bool confirms, const char *text, size_t len, struct strbuf *made)
 {
 	struct rec_result j;
 	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text,
@@ -55,6 +60,8 @@ static bool remake(struct rec_input *in, const char *text, size_t len, struct st
 	in->lines = lines;
 	FUZZ_CHECK(rec_check(in, &j) == 0);
 	check(in, &j);
+	if (confirms)
+		confirm(in, &j);
 	bool right = rec_is_right(&j);
 	strbuf_init(made);
 	rec_build(in, &j, made);
@@ -99,11 +106,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	        .first_time = 5,
 	        .last_time = 5000000000,
 	        .keep = choices / 3 % 3,
-	        .confirmed = choices & 64 ? confirmed : NULL,
-	};
+		};
 	struct strbuf made, again, plain, none;
-	remake(&input, file, (size_t)(in.end - file), &made);
-	FUZZ_CHECK(remake(&input, strbuf_str(&made), made.len, &again));
+	bool confirms = choices & 64;
+	remake(&input, confirms, file, (size_t)(in.end - file), &made);
+	FUZZ_CHECK(remake(&input, confirms, strbuf_str(&made), made.len, &again));
 	FUZZ_SAME(strbuf_str(&again), strbuf_str(&made));
 	size_t ends = 0;
 	for (size_t i = 0; i < made.len; ++i)
@@ -111,8 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(ends == nrows);
 	if (input.format != REC_MNTTAB) {
 		input.keep = REC_NO;
-		remake(&input, file, (size_t)(in.end - file), &plain);
-		remake(&input, "", 0, &none);
+		remake(&input, confirms, file, (size_t)(in.end - file), &plain);
+		remake(&input, confirms, "", 0, &none);
 		FUZZ_SAME(strbuf_str(&plain), strbuf_str(&none));
 		strbuf_destroy(&plain);
 		strbuf_destroy(&none);
