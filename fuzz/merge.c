@@ -113,8 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fstab_file *loaded = base ? fstab_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
-	struct fstab_merge_input merge = {.match.file = file, .base = loaded, .match.in = &input,
-	                                  .match.plan = &plan};
+	struct fstab_merge_input merge = {.match = {file, &plan, "/", &input.facts}, .base = loaded};
 	struct fstab_merged out, again;
 
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);
@@ -124,8 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	merge.fix = choices & 31;
 	merge.persistent = choices & 32;
 	merge.keep = choices & 64;
-	input.add = names;
-	input.nadd = choices & 128 ? 2 : 0;
+	merge.add = names;
+	merge.nadd = choices & 128 ? 2 : 0;
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);
 	FUZZ_CHECK(out.reproduced <= out.mounts && out.mounts > 0);
 	bool hurt = false, known = false;

@@ -124,7 +124,7 @@ static void check_drift(const struct fstab_file *lines, const struct fstab_input
 	struct audit_report report;
 	struct fstab_match match;
 	FUZZ_CHECK(audit_fstab(&(struct audit_input){lines, &live->facts, live->d}, &report) == 0);
-	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){.file = lines, .in = live, .plan = plan},
+	FUZZ_CHECK(fstab_match(&(struct fstab_match_input){lines, plan, live->root, &live->facts},
 	                       &match) == 0);
 	FUZZ_CHECK(audit_own(plan, &match, lines, &live->facts) == 0);
 	const struct audit_live in = {
@@ -312,7 +312,7 @@ static bool is_sane(const struct discovery *d)
 }
 
 /** The lines of the plan reproduce its mounts, of a table that a kernel could give. */
-static void check_own(const struct fstab_match_input *match)
+static void check_own(const struct fstab_match_input *match, const struct discovery *d)
 {
 	const struct fstab_plan *plan = match->plan;
 	struct strbuf text;
@@ -333,7 +333,7 @@ static void check_own(const struct fstab_match_input *match)
 	FUZZ_CHECK(lines);
 	struct reproduction got;
 	FUZZ_CHECK(reproduce(&(struct reproduce_input){lines, match, NULL, NULL}, &got) == 0);
-	for (size_t i = 0; i < got.count && is_sane(match->in->d); ++i) {
+	for (size_t i = 0; i < got.count && is_sane(d); ++i) {
 		if (got.items[i].want && got.items[i].want->mount
 		    && got.items[i].verdict != REPRODUCE_SAME)
 			fuzz_same(got.items[i].why, "same", strbuf_str(&text), __FILE__, __LINE__);
@@ -374,16 +374,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fstab_plan plan;
 		FUZZ_CHECK(fstab_plan(&live, &plan) == 0);
 		check_drift(lines, &live, &plan);
-		struct fstab_match_input match = {.in = &live, .plan = &plan};
+		struct fstab_match_input match = {NULL, &plan, live.root, &live.facts};
 		check_order(lines);
 		check_sorted(lines, &match);
 		check_reproduction(&match, lines);
-		check_own(&match);
+		check_own(&match, live.d);
 		struct selfcheck check;
-		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, &live,
-		                                                    &match},
-		                          &check)
-		           == 0);
+		FUZZ_CHECK(selfcheck_make(&(struct selfcheck_input){old, old_len, new, len, live.d,
+		                                                    &match}, &check) == 0);
 		for (size_t i = 0; i < check.nnotes + check.nrisks; ++i) {
 			const char *line =
 				i < check.nnotes ? check.notes[i] : check.risks[i - check.nnotes];

@@ -78,10 +78,8 @@ static int check_text(const struct selfcheck_input *in, const char *text, size_t
 {
 	*checked = (struct checked){.file = fstab_parse(len ? text : "", len)};
 	return checked->file
-	               ? audit_fstab(&(struct audit_input){checked->file, &in->live->facts,
-	                                                   in->live->d},
-	                             &checked->report)
-	               : -1;
+	       ? audit_fstab(&(struct audit_input){checked->file, in->match->facts, in->d},
+	                     &checked->report) : -1;
 }
 
 static void checked_destroy(struct checked *checked)

@@ -3,8 +3,7 @@
  * Check the text of an fstab before the file is written: whether the lines reproduce the live
  * mounts (fstab/reproduce.h), and which boot risks the new text adds (rules.h).
  *
- * Rules that lack a fact are reported as not checked.  Pure except for the
- * callbacks of `live` and `match`.
+ * Rules that lack a fact are reported as not checked.  Pure except for the facts.
  */
 #ifndef GM_AUDIT_SELFCHECK_H
 #define GM_AUDIT_SELFCHECK_H
@@ -17,7 +16,7 @@ struct selfcheck_input {
 	size_t old_len;          /* 0: the file does not exist, so every risk is new */
 	const char *new;         /* the text to check */
 	size_t len;
-	const struct fstab_input *live;
+	const struct discovery *d;
 	const struct fstab_match_input *match;   /* reproduce_input.match, which has the plan */
 	bool missing_told; /* add no notes about mounts without a line, which were already
 	                      reported */

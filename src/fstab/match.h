@@ -16,8 +16,9 @@
 
 struct fstab_match_input {
 	const struct fstab_file *file;
-	const struct fstab_input *in;   /* the input of the plan */
 	const struct fstab_plan *plan;
+	const char *root;               /* as for the plan, like the facts */
+	const struct fstab_facts *facts;
 };
 
 enum fstab_difference_kind {

@@ -11,9 +11,7 @@
 #ifndef GM_FSTAB_REPRODUCE_H
 #define GM_FSTAB_REPRODUCE_H
 
-#include "fstab/fstab.h"
-
-struct fstab_match_input;
+#include "fstab/match.h"
 
 struct reproduce_input {
 	const struct fstab_file *file;

@@ -171,10 +171,7 @@ static void check_match(const struct fstab_match_input *in)
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;
-	struct fstab_input live = *in->in;
 	struct fstab_merge_input merge = {.match = *in};
-	live.nadd = 0;
-	merge.match.in = &live;
 	CU_ASSERT_EQUAL_FATAL(fstab_match(in, &match), 0);
 	CU_ASSERT_EQUAL_FATAL(fstab_merge(&merge, &merged), 0);
 	size_t n = 0;
@@ -214,8 +211,10 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	struct fstab_file *base_lines = base ? fstab_parse(base, strlen(base)) : NULL;
 	struct fstab_merged out;
 	in.match = (struct fstab_match_input){
-		.file = file, .in = &made.in, .plan = &made.plan,
+		.file = file, .plan = &made.plan, .root = "/", .facts = &made.in.facts,
 	};
+	in.add = added;
+	in.nadd = nadded;
 	in.base = base_lines;
 	check_match(&in.match);
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
@@ -400,7 +399,7 @@ UNIT_TEST(names_of_device_mapper)
 		made.plan.lines[1].options = "defaults";
 		made.in.facts.leads = NULL;   /* only the names are known */
 		struct fstab_merge_input in = {
-		        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
+		        .match = {file, &made.plan, "/", &made.in.facts}};
 		struct fstab_merged out;
 		CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 		print_notes(&out);
@@ -428,7 +427,7 @@ UNIT_TEST(options_of_the_file_in_the_plan)
 	make(&made, TABLE);
 	struct fstab_file *file = fstab_parse(good, sizeof(good) - 1);
 	struct fstab_merge_input in = {
-	        .match.file = file, .match.in = &made.in, .match.plan = &made.plan};
+	        .match = {file, &made.plan, "/", &made.in.facts}};
 	CU_ASSERT_EQUAL(fstab_keep_options(&in.match, &made.plan), 0);
 	size_t found = 0;
 	for (size_t i = 0; i < made.plan.count; ++i) {
@@ -460,7 +459,7 @@ static int merge_damaged_file(void *arg)
 	char *shown_text = file ? strdup(shown) : NULL;
 	int rc = shown_text ? host_units_parse(shown_text, &units) : -1;
 	rc = rc != 0 ? rc : fstab_merge(&(struct fstab_merge_input){
-		.match = {.file = file, .in = &made->in, .plan = &made->plan},
+		.match = {file, &made->plan, "/", &made->in.facts},
 		.loaded = &units, .fix = FSTAB_FIX_SOURCE | ALL, .persistent = true}, &out);
 	int error = errno;
 	CU_ASSERT(rc == 0 ? out.len > sizeof(text) : !out.text);
@@ -507,10 +506,8 @@ UNIT_TEST(many)
 		make(&made, strbuf_str(&table));
 		double from = unit_cpu();
 		struct fstab_file *file = fstab_parse(text.data, text.len);
-		struct fstab_merge_input in = {.match.file = file,
+		struct fstab_merge_input in = {.match = {file, &made.plan, "/", &made.in.facts},
 		                               .base = file,
-		                               .match.in = &made.in,
-		                               .match.plan = &made.plan,
 		                               .persistent = true,
 		                               .fix = ALL};
 		struct fstab_merged out;

@@ -212,7 +212,7 @@ UNIT_TEST(rows)
 		struct fstab_plan plan;
 		CU_ASSERT_EQUAL_FATAL(fstab_plan(&in, &plan), 0);
 		struct fstab_match_input matching = {
-		        .file = lines, .in = &in, .plan = &plan};
+		        .file = lines, .plan = &plan, .root = "/", .facts = &in.facts};
 		struct fstab_match match;
 		CU_ASSERT_EQUAL_FATAL(fstab_match(&matching, &match), 0);
 		put_match(&match);

@@ -160,7 +160,7 @@ static uint64_t late_by_merge(const struct fstab_file *lines, bool fix, char **s
 	struct fstab_merged merged;
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&live, &plan), 0);
 	struct fstab_merge_input in = {
-		.match = {.file = lines, .in = &live, .plan = &plan},
+		.match = {lines, &plan, "/", &live.facts},
 		.fix = fix ? FSTAB_FIX_ORDER : 0,
 	};
 	CU_ASSERT_EQUAL_FATAL(fstab_merge(&in, &merged), 0);

@@ -97,7 +97,7 @@ static void enter(struct machine *machine)
 		.facts = {.device = device_of, .leads = leads}};
 	CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine->live, &machine->plan), 0);
 	machine->match = (struct fstab_match_input){
-	        .in = &machine->live, .plan = &machine->plan};
+	        .plan = &machine->plan, .root = "/", .facts = &machine->live.facts};
 }
 
 static void leave(struct machine *machine)
@@ -111,7 +111,7 @@ static struct selfcheck_input input_of(const struct machine *machine, const char
 {
 	return (struct selfcheck_input){
 		.old = old, .old_len = strlen(old), .new = new, .len = strlen(new),
-		.live = &machine->live, .match = &machine->match};
+		.d = machine->d, .match = &machine->match};
 }
 
 static char text[16 * 1024];

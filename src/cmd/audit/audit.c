@@ -208,7 +208,7 @@ static int check_rules(struct auditing *a)
 	};
 	struct fstab_plan plan;
 	struct fstab_match match = {0};
-	struct fstab_match_input matching = {a->file, &in, &plan};
+	struct fstab_match_input matching = {a->file, &plan, in.root, &in.facts};
 	bool usual = run->live && strcmp(in.root, "/") == 0;
 	struct audit_live live = {
 		.d = run->d, .root = in.root, .facts = &in.facts,

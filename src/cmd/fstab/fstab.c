@@ -177,9 +177,9 @@ static int check_plan(const struct fstab_input *in, const struct fstab_plan *pla
 	struct selfcheck check = {0};
 	fstab_write_plan(&text, plan, 0);
 	int status = FX_OK;
-	const struct fstab_match_input match = {NULL, in, plan};
+	const struct fstab_match_input match = {NULL, plan, in->root, &in->facts};
 	if (text.failed || selfcheck_make(&(struct selfcheck_input){
-			.new = strbuf_str(&text), .len = text.len, .live = in, .match = &match},
+			.new = strbuf_str(&text), .len = text.len, .d = in->d, .match = &match},
 			&check) != 0) {
 		message(NULL, "%s", strerror(ENOMEM));
 		status = FX_FAILED;

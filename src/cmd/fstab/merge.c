@@ -229,7 +229,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		message(path, "has no line of a mount: it counts as lost, and not as changed since "
 		        "systemd loaded it");
 	struct fstab_merge_input input = {
-		.match = {file, in, plan}, .base = base,
+		.match = {file, plan, in->root, &in->facts}, .add = in->add, .nadd = in->nadd,
+		.base = base,
 		.loaded = changed && !lost ? units : NULL, .fix = opts->fix,
 		.persistent = opts->persistent, .keep = opts->keep,
 	};
@@ -249,7 +250,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 		goto out;
 	if (selfcheck_make(&(struct selfcheck_input){
 			.old = target->text, .old_len = target->len, .new = merged.text,
-			.len = merged.len, .live = in, .match = &input.match,
+			.len = merged.len, .d = in->d, .match = &input.match,
 			.missing_told = true}, &check) != 0
 	    || run->nomem || host->nomem) {
 		message(path, "%s", strerror(ENOMEM));
@@ -285,7 +286,7 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 		return status;
 	const struct replace *target = &put->file;
 	struct fstab_file *file = fstab_parse(target->text, target->len);
-	const struct fstab_match_input input = {file, in, plan};
+	const struct fstab_match_input input = {file, plan, in->root, &in->facts};
 	if (!file || fstab_keep_options(&input, plan) != 0) {
 		message(target->path, "%s", strerror(errno));
 		status = PX_NOT_CHECKED;

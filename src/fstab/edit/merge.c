@@ -46,7 +46,7 @@ static void report_rest(struct merger *m)
     without a mount that can be expressed in fstab. */
 static void mark_named(struct merger *m)
 {
-	const struct fstab_input *in = m->in->match.in;
+	const struct fstab_merge_input *in = m->in;
 	for (size_t i = 0; i < in->nadd && !m->arena->failed; ++i) {
 		const char *name = in->add[i];
 		const char *key = fstab_normal(m->arena, name);

@@ -36,8 +36,9 @@ enum fstab_fix {
 
 struct fstab_merge_input {
 	struct fstab_match_input match;  /* the file, in which options that the kernel refuses are
-	                                    marked; the plan; access to the host.  Mounts named
-	                                    in match.in->add get a line */
+	                                    marked; the plan; access to the host */
+	const char *const *add;         /* mounts that get a line, as for the plan */
+	size_t nadd;
 	const struct fstab_file *base;  /* an earlier text of the file; or NULL */
 	const struct host_units *loaded; /* if `base` is NULL and the file was changed since
 	                                    systemd loaded it: the units that systemd loaded; or

@@ -26,7 +26,7 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	/* Do not remove ".." by the text of the path: after a symlink, ".." leads to the directory
 	   above the target of the link. */
 	const char *plain = strstr(path, "/..") ? path : fstab_normal(m->arena, path);
-	const struct fstab_facts *facts = &m->in->in->facts;
+	const struct fstab_facts *facts = m->in->facts;
 	enum fact_kind kind = plain && facts->look ? facts->look(facts->arg, plain, real)
 	                                           : FACT_UNKNOWN;
 	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;

@@ -66,7 +66,7 @@ bool match_same_part(struct matcher *m, const struct candidate *entry,
 	bool overlay = mount->fstype && strcmp(mount->fstype, "overlay") == 0;
 	/* If ROOT is not "/", the paths of the layers that the kernel shows are not from ROOT; only
 	   the plan has converted them. */
-	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->in->root, "/") == 0;
+	bool compare = !overlay || line->fate == FSTAB_LINE || strcmp(m->in->root, "/") == 0;
 	if (compare && (overlay ? !same_layers(m, entry->is.options, plain)
 	                : !shown_same_value(entry->is.options, plain, "subvol", true)
 	                  || lacks_subvol(&entry->is, plain)))

@@ -76,7 +76,7 @@ static const char *source_tag(struct matcher *m, const char *source)
 static void find_device(struct matcher *m, const struct fstab_line *line,
                         struct fstab_device *device)
 {
-	const struct fstab_facts *facts = &m->in->in->facts;
+	const struct fstab_facts *facts = m->in->facts;
 	*device = (struct fstab_device){0};
 	if (line->mount || line->swap)
 		fstab_device_of(facts, line->mount, line->swap, m->arena, device);
@@ -279,7 +279,7 @@ static bool is_served(const struct candidate *entry, const struct mount *mount)
 static int same_source(struct matcher *m, const struct candidate *entry,
                        const struct planned *mount)
 {
-	const struct fstab_facts *facts = &m->in->in->facts;
+	const struct fstab_facts *facts = m->in->facts;
 	const struct fstab_line *line = mount->line;
 	const char *source = entry->is.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
