@@ -113,7 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fstab_file *loaded = base ? fstab_parse(base, k) : NULL;
 	FUZZ_CHECK(file);
 	const char *names[] = {"/srv/data", "/nowhere"};
-	struct fstab_merge_input merge = {.match = {file, &plan, "/", &input.facts}, .base = loaded};
+	struct fstab_merge_input merge = {
+		.match = {file, &plan, "/", &input.facts}, .base = loaded,
+	};
 	struct fstab_merged out, again;
 
 	FUZZ_CHECK(fstab_merge(&merge, &out) == 0);

@@ -51,7 +51,8 @@ static void check(const struct rec_input *in, const struct rec_result *j)
 /** Check a text, and rebuild the file.
     @confirms  There is another source of hints.
     @return whether the text was right. */
-static bool remake(struct rec_input *in, bool confirms, const char *text, size_t len, struct strbuf *made)
+static bool remake(struct rec_input *in, bool confirms, const char *text, size_t len,
+                   struct strbuf *made)
 {
 	struct rec_result j;
 	struct tablines *lines = in->format == REC_MTAB ? tablines_parse(text,
