@@ -74,7 +74,7 @@ static void add_line(struct maker *m, uint32_t i)
 		return;
 	}
 	target->first = target->first == ORDER_NONE ? i : target->first;
-	/* mount -a skips noauto, also of an automount. */
+	/* `last` is for mount -a, which skips noauto lines, even if they are automounts. */
 	if (target->last == ORDER_NONE || !m->order->lines[i]->noauto)
 		target->last = i;
 }
@@ -279,7 +279,7 @@ void order_make(const struct fstab_entry *const *lines, uint32_t count, struct a
 	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
-		/* ORDER_NONE is the highest number. */
+		/* idle: the first line is idle.  ORDER_NONE is greater than every index. */
 		bool idle = target && target->idle < target->first;
 		order->first[i] = !target ? ORDER_NONE : idle ? target->idle : target->first;
 		order->last[i] = target ? target->last : ORDER_NONE;

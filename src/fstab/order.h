@@ -90,9 +90,9 @@ struct order {
 	uint32_t *sequence;          /* indexes of all lines, each after the lines that it needs;
 	                                lines of a cycle in file order */
 	uint32_t *first, *last;      /* first[i]: the first line with the mount point of line i, the
-	                                only one that systemd reads, even if idle; last[i]: the last
-	                                of them that mount -a mounts, or that is not idle;
-	                                ORDER_NONE: no such line */
+	                                only such line that systemd reads, even if idle; last[i]:
+	                                the last such line that mount -a mounts, or else that is not
+	                                idle; ORDER_NONE: no such line */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
 	uint32_t root;               /* first line of "/" mounted at boot; ORDER_NONE: no such
@@ -148,7 +148,7 @@ enum order_lack {
 	                            does if a line needs it; or the mount has no line */
 	ORDER_LACKS_OTHER,       /* `other`, which the line needs, is not mounted before the line */
 	ORDER_LACKS_TARGET,      /* `other` has the same mount point: mount -a mounts `other` over
-	                            this line, systemd mounts only `other` */
+	                            this line, systemd reads only `other` */
 };
 
 struct order_outcome {

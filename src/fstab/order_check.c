@@ -99,9 +99,9 @@ static void find_cycles(struct order *order, bool boot)
 	}
 }
 
-/** Flag the lines that systemd mounts at boot: lines without noauto or automount, and all lines
-    that they require.  For an automount line, systemd starts the automount unit, which requires
-    only the mounts above the mount point. */
+/** Flag the lines that systemd mounts at boot: lines that are neither idle nor automounts, and all
+    lines that they require.  For an automount line, systemd starts the automount unit, which
+    requires only the mounts above the mount point. */
 static void find_boot(struct order *order)
 {
 	uint32_t *stack = arena_new(order->arena, (size_t)order->count + 1, sizeof(*stack)), n = 0;
@@ -127,8 +127,8 @@ static void find_boot(struct order *order)
 	}
 }
 
-/** Set ORDER_ON_NETWORK and ORDER_LACKS_NETDEV, in an order in which the flags of needed lines are
-    set first. */
+/** Set ORDER_ON_NETWORK and ORDER_LACKS_NETDEV.  The flags of a line are set after the flags of the
+    lines that it needs. */
 static void find_network(struct order *order)
 {
 	for (uint32_t k = 0; k < order->count; ++k) {
@@ -269,8 +269,8 @@ static void check_line(struct checker *c, uint32_t i)
 {
 	const struct order *order = c->order;
 	memset(c->reported, 0, sizeof(c->reported));
-	/* late[kind]: a need of this kind whose line stands after line i.  Of all needs of the
-	   first such path, the last, whose mount point is the deepest. */
+	/* late[kind]: a need of this kind whose line stands after line i.  If several lines are
+	   needed for the same path, the need with the deepest mount point. */
 	const struct order_need *late[ORDER_KINDS] = {NULL};
 	for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 		const struct order_need *need = &order->needs[at], *before = late[need->kind];

@@ -17,9 +17,9 @@
     @return the path; NULL if it is not absolute, or after a failure of the arena. */
 const char *fstab_normal(struct arena *arena, const char *path);
 
-/** A path as a system with ROOT as "/" names it.
-    @root, path  Normalized names in the same table.
-    @return within path, or "/"; NULL: it is not at or below ROOT. */
+/** Convert a path to a path from ROOT.
+    @root, path  Normalized, as one mount table spells them.
+    @return a part of `path`, or "/"; NULL: the path is not at or below ROOT. */
 const char *fstab_from_root(const char *root, const char *path);
 
 /** Count the components of a path below a directory; 0: the path is the directory; -1: the path is

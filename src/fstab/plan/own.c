@@ -331,8 +331,8 @@ const struct fstab_own *fstab_own(const struct mount *mount, const char *target,
 	if (fstab_hides_kernels(mount, target))
 		return NULL;
 	for (size_t i = 0; i < sizeof(own_types) / sizeof(*own_types); ++i) {
-		/* A user can choose the type of a FUSE mount, so the type shows only that it
-		   belongs to a session. */
+		/* If a user made a FUSE mount, the user chose its type, which then counts only for
+		   the owner "session". */
 		const struct fstab_own *own = &own_types[i].own;
 		if (word_in(fstype, strlen(fstype), own_types[i].types)
 		    && (!user || !is_fuse(fstype) || strcmp(own->owner, "session") == 0))

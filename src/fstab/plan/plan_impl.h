@@ -93,8 +93,8 @@ const char *plan_path(const struct fstab_input *in, const char *name);
 
 /** Find the mount beneath all binds of a mount point onto itself: the only mount on this mount
     point that a line can make.
-    @node    The uppermost bind, a mount that is no such bind, or MT_NONE.
-    @return  `node`, if no such bind lies on the mount point. */
+    @node    A mount on the mount point; or MT_NONE.
+    @return  `node` if it is not such a bind. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
 /** Whether a mount is read-only while its file system is writable. */
