@@ -28,8 +28,8 @@ struct audit {
 	size_t count;
 	struct pathmap by_target;   /* mount point -> its entries that are not idle; the first
 	                               entry is added last, and so found first */
-	/* Mount point with symlinks followed -> the first entry there, the only one that systemd
-	   reads; -> the first without noauto, which mount -a mounts. */
+	/* Mount point with symlinks followed -> its first entry, the only entry that systemd
+	   reads; -> its first entry without noauto, which mount -a mounts. */
 	struct pathmap first_at, first_mounted_at;
 	struct order order;      /* graph of the entries */
 	const struct fstab_entry **order_lines;
@@ -79,7 +79,7 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
     @kind  ".mount" or another suffix. */
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind);
 
-/** A command for a hint, with the lifetime of the report: see command_words().
+/** Make a command for a hint, with the lifetime of the report: see command_words().
     @instead  The remedy in words.  Returned instead of a command if the audited system is not the
               running system: the command would show or change the wrong system.
     @word     The words of the command, which end with NULL. */
@@ -126,8 +126,8 @@ static inline int audit_devices(const struct fstab_facts *facts, const char *sou
     @return whether it was reported: then the fields of the line are wrong. */
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
 
-/** Check whether the third field is a type.
-    @return false: options are there, which was reported; the fields after it are wrong too. */
+/** Report a third field that is not a type.
+    @return false: the third field contains options, so the fields after it are wrong as well. */
 bool audit_fields(struct audit *audit, const struct fstab_entry *entry);
 
 void audit_syntax(struct audit *audit, const struct fstab_entry *entry);
@@ -178,10 +178,10 @@ void audit_source(struct audit *audit, const struct fstab_entry *entry);
 
 /* tag.c */
 
-/** Whether a text stands for a value: "<uuid>", "${UUID}". */
+/** Whether a text is a placeholder for a value: "<uuid>", "${UUID}". */
 bool audit_is_placeholder(const char *text);
 
-/** Why no device can have a tag; NULL: one may have it.
+/** Why no device can have a tag; NULL: a device may have the tag.
     @tag  Without quotation marks.
     @hint [in,out]  Replaced if there is a better remedy. */
 const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,

@@ -67,7 +67,7 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		hint = audit_format(report, "or require %s instead", strbuf_str(&real));
 	} else if (above != MT_NONE) {
 		const char *type = in->d->tree.nodes[above].mount->fstype;
-		/* ROOT may be a directory of a mount above it. */
+		/* If ROOT is a directory of the mount, the mount has no name below ROOT. */
 		const char *name = fstab_from_root(in->root, name_of(in->d, above));
 		actual = audit_format(report, "a part of %s (%s)", name ? name : "/",
 		                      type ? type : "?");

@@ -318,7 +318,7 @@ static bool read_line(struct crypttab *tab, const char *line, size_t n, struct c
 }
 
 /** Find a line that was probably intended for a mapping without a line: a line that is commented
-    out, or a line with a similar name that has no mapping.
+    out, or a line with a similar name whose mapping does not exist.
     @wanted  The name of the mapping, of at most NEAR_BYTES.
     @found [out]    The fields of the line.
     @comment [out]  The line is commented out.

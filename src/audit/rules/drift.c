@@ -356,7 +356,7 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
 	bool swap = line->swap, automount = line->automount;
-	/* A unit that need not be running mounts it. */
+	/* waits: the line is mounted by a unit that need not be running. */
 	bool waits = line->noauto && line->unit_starts;
 	if (line->idle || waits || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))

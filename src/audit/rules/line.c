@@ -108,15 +108,17 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 	return true;
 }
 
-enum { TYPE_WORDS_MAX = 100 };   /* words of the third field that are checked */
+enum { TYPE_WORDS_MAX = 100 };   /* maximum number of words of the third field checked */
 
-/** The words of the third field. */
+/** The words of the third field, separated by commas.  A member is NULL if there is no such
+    word. */
 struct type_words {
-	const char *type;        /* the first that is a type; NULL: none */
-	const char *lower;       /* the first that would be a type in lower case, so written */
-	const char *option;      /* the first that is an option or a number */
+	const char *type;        /* the first word that is a type */
+	const char *lower;       /* the first word that is a type only in lower case, converted to
+	                            lower case */
+	const char *option;      /* the first word that is an option or a number */
 	const char *first;       /* the first word, unless it is an option */
-	bool bind, swap;         /* options of binds, of swap spaces */
+	bool bind, swap;         /* a word is an option of binds, of swap spaces */
 };
 
 /** Whether mount(8) can take a word of the third field for a type. */
@@ -161,7 +163,7 @@ static void read_type_words(struct audit *audit, const char *list, struct type_w
 	}
 }
 
-/** Which type a line without one probably has; NULL: that of a disk. */
+/** The type that was probably intended in a line without a type; NULL: a file system on a disk. */
 static const char *probable_type(const struct fstab_entry *entry, const struct type_words *words)
 {
 	const char *source = entry->source;
@@ -175,13 +177,13 @@ static const char *probable_type(const struct fstab_entry *entry, const struct t
 	       : *source != '/' && strstr(source, ":/") ? "nfs" : NULL;
 }
 
-/** Whether a mount point is that of a swap space. */
+/** Whether the second field is "none" or "swap", as for a swap space. */
 static bool is_no_target(const char *target)
 {
 	return strcmp(target, "none") == 0 || strcmp(target, "swap") == 0;
 }
 
-/** Report a third field of options alone. */
+/** Report a third field that contains only options. */
 static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
                            const struct type_words *words)
 {
@@ -196,7 +198,8 @@ static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
 		       number ? "a number" : "the options");
 }
 
-/** Whether no type can have a name: it stands for one, or has bytes that no type has. */
+/** Whether a text cannot be the name of a type: it is a placeholder for a type, or contains bytes
+    that no type has. */
 static bool is_no_name(const char *fstype)
 {
 	static const char names[] = "fstype fs_type vfstype fs_vfstype type filesystem";
@@ -219,7 +222,7 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 	if (words.option && !words.first && !words.type) {
 		report_no_type(audit, entry, &words);
 	} else if (words.option) {
-		/* mount(8) tries the words as types, until one mounts. */
+		/* mount(8) tries each word as a type until a mount succeeds. */
 		bool number = !entry->options[strspn(entry->options, "0123456789")],
 		     works = words.type && !number;
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
@@ -310,8 +313,8 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 			       "it contains a secret, and all users can read this file");
 }
 
-/** Why no fsck can check the file system of a line, as the beginning of a sentence; NULL: one may.
-    systemd checks only devices, fsck -A also images in files. */
+/** The reason, as the subject of a sentence, why no fsck can check the file system of a line; NULL:
+    an fsck may check it.  systemd checks only devices, fsck -A also images in files. */
 static const char *uncheckable(const struct fstab_entry *entry)
 {
 	const char *fstype = entry->fstype, *source = entry->source;

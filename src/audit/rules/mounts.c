@@ -189,7 +189,7 @@ static void check_node(struct mounts_audit *mounts, uint32_t node)
 	if (n->gone || n->made || n->states & 1u << MT_OUTSIDE || !(deleted || hidden || dead))
 		return;
 	const struct fstab_line *line = line_of(mounts, n->mount);
-	/* Outside of ROOT there is no line. */
+	/* The plan has no line for a mount outside of ROOT. */
 	const char *target = line && line->target ? line->target : n->mount->point;
 	if (!line || !target)
 		return;

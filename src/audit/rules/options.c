@@ -102,7 +102,7 @@ static void check_value(struct audit *audit, const struct fstab_entry *entry,
                         const struct opt *o)
 {
 	const char *takes = entry->bind ? NULL : fsopt_check_value(entry->fstype, o->text, o->n);
-	/* Without the option "loop", these options have no effect. */
+	/* These options belong to loop devices: without "loop", do not report their values. */
 	bool loop = word_in(o->text, o->nname, "offset sizelimit");
 	if (!takes || is_shown(audit, entry->fstype, o->text, o->n, false)
 	    || (loop && !fstab_entry_value(entry, "loop")))

@@ -72,7 +72,8 @@ static void check_superblock(struct audit *audit, const struct fstab_entry *firs
 			       first->line->number);
 }
 
-/** An entry of a mount point before this one; NULL: none. */
+/** Find the first entry with the mount point of `entry` in a map, if it is before `entry`; or
+    NULL. */
 static const struct fstab_entry *earlier(const struct audit *audit, const struct pathmap *map,
                                          const struct fstab_entry *entry)
 {
@@ -80,7 +81,7 @@ static const struct fstab_entry *earlier(const struct audit *audit, const struct
 	return i != PATHMAP_NONE && &audit->entries[i] < entry ? &audit->entries[i] : NULL;
 }
 
-/** Name an earlier entry with the mount point of this one. */
+/** Describe, for a message, that the earlier entry `other` has the mount point of `entry`. */
 static const char *same_point(struct audit *audit, const struct fstab_entry *entry,
                               const struct fstab_entry *other)
 {
@@ -95,9 +96,9 @@ static const char *same_point(struct audit *audit, const struct fstab_entry *ent
 	                      number);
 }
 
-/** Report an entry whose mount point an earlier entry has.  mount -a mounts all without noauto.
-    systemd's generator reads the first in any case, and fails at the others.
-    Source: generator_open_unit_file() of systemd. */
+/** Report an entry whose mount point an earlier entry has.  mount -a mounts all such entries
+    without noauto.  systemd's generator reads the first entry, even with noauto, and reports an
+    error for each further entry.  Source: generator_open_unit_file() of systemd. */
 static void check_point(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct fstab_entry *first = earlier(audit, &audit->first_at, entry);

@@ -74,8 +74,8 @@ static bool is_numbered(const char *source, bool *boot)
 {
 	static const struct {
 		char head[8];
-		bool letters, boot;      /* letters: a letter follows, not a digit; boot: see
-		                            above */
+		bool letters, boot;      /* letters: a letter follows, not a digit; boot: the
+		                            result in *boot */
 	} names[] = {
 		{"sd", true, true},   {"hd", true, true},     {"vd", true, false},
 		{"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
@@ -349,7 +349,8 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 	return true;
 }
 
-/** Report a tag that no device can have, also as a link in /dev/disk.  @return whether it is. */
+/** Report a tag that no device can have, also if the source is a link in /dev/disk.
+    @return whether the source was reported. */
 static bool add_impossible(struct audit *audit, const struct fstab_entry *entry,
                            const char *source)
 {

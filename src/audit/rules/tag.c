@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags that no device can have: UUID=<uuid>, LABEL= without a value, the serial number of a FAT for
- * an ext4.
+ * Find tags that no device can have: UUID=<uuid>, LABEL= without a value, the serial number of a
+ * FAT as the UUID of an ext4.
  *
- * libblkid makes the UUID of each file system in one form, and udev names its link after it:
- * mount(8) and systemd find no other form of it, not even in other case.
+ * libblkid writes the UUID of each type of file system in one form, and udev names the link in
+ * /dev/disk after it.  mount(8) and systemd do not find a UUID written in a different form, even if
+ * only upper and lower case differ.
  *
  * Source: libblkid/src/superblocks/ and partitions/ of util-linux 2.38.
  */
@@ -15,7 +16,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Forms: 'x' is a digit or one of a to f, 'X' a digit or one of A to F, 'd' a digit. */
+/* Forms: 'x' stands for a digit or a letter from a to f, 'X' for a digit or a letter from A to F,
+   'd' for a digit. */
 #define LONG_FORM "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 #define FAT_FORM "XXXX-XXXX"
 #define NTFS_FORM "XXXXXXXXXXXXXXXX"
@@ -38,7 +40,7 @@ static const struct {
 /** The forms of a PARTUUID: of a GPT, of an MBR. */
 static const char *const partuuid_forms[] = {LONG_FORM, "xxxxxxxx-xx", "xxxxxxxx-xxx", NULL};
 
-/** The longest label of a type, in bytes. */
+/** The maximum length of a label by the type of the line, in bytes. */
 static const struct {
 	const char *types;
 	size_t most;
@@ -49,7 +51,7 @@ static const struct {
 };
 
 /** Whether a value has a form.
-    @other [out]  Set if it has the form in other case. */
+    @other [out]  Set to true if the value would have the form in a different case. */
 static bool has_form(const char *value, const char *form, bool *other)
 {
 	bool same = true;
@@ -83,7 +85,9 @@ bool audit_is_placeholder(const char *text)
 	       || strstr(text, "${") || strstr(text, "$(") || strstr(text, "{{");
 }
 
-/** Set the forms of the UUIDs of a type.  @return false: unknown. */
+/** Find the form of the UUIDs of a type.
+    @forms [out]  The form, then NULL, which the caller has set.
+    @return false: the form is unknown. */
 static bool find_forms(const char *fstype, const char *forms[static 2])
 {
 	for (size_t i = 0; i < sizeof(uuid_forms) / sizeof(*uuid_forms); ++i) {
@@ -95,7 +99,8 @@ static bool find_forms(const char *fstype, const char *forms[static 2])
 	return false;
 }
 
-/** Why no device has a UUID or PARTUUID; or NULL. */
+/** Why no device can have a UUID, or PARTUUID if `part`; or NULL.
+    @hint [in,out]  Replaced if there is a better remedy. */
 static const char *uuid_fault(struct audit *audit, const struct fstab_entry *entry, bool part,
                               const char *value, const char **hint)
 {
@@ -136,12 +141,12 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 	       : audit_format(report, "a UUID of %s has the form %s", entry->fstype, *forms);
 }
 
-/** Why no file system of the type has a label; or NULL. */
+/** Why no file system of the type of a line can have a label; or NULL. */
 static const char *label_fault(struct audit *audit, const struct fstab_entry *entry,
                                const char *value)
 {
 	size_t n = strlen(value), type = strlen(entry->fstype);
-	/* U+2018 to U+201F, U+00AB. */
+	/* Typographic quotation marks: U+2018 to U+201F, U+00AB. */
 	if ((n > 3 && memcmp(value, "\xe2\x80", 2) == 0 && (value[2] & 0xf8) == 0x98)
 	    || memcmp(value, "\xc2\xab", 2) == 0)
 		return "the label begins with a quotation mark that is not ASCII, and a part of it";
