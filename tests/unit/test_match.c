@@ -11,6 +11,7 @@
 
 #define ROOT_UUID "4007d15c-0000-4000-8000-000000000000"
 #define DATA_UUID "da7ad15c-0000-4000-8000-000000000000"
+#define SRV_UUID "5a7ad15c-0000-4000-8000-000000000000"
 
 static const struct devmap_tags devices[] = {
 	{.name = "/dev/sda1", .type = "ext4", .uuid = ROOT_UUID},
@@ -52,7 +53,7 @@ static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 #define IN "22 21 8:2 / /srv/in rw,relatime - ext4 /dev/sda2 rw\n"
 #define BOUND "22 20 8:9 /b /b rw,relatime - ext4 /dev/sdx rw\n"
 #define OVER "22 20 0:40 / /o rw,relatime - overlay o rw,lowerdir=/srv/l:/m\n"
-#define LINE_OF_SRV "UUID=root / ext4 defaults 0 1\nUUID=srv /srv ext4 "
+#define LINE_OF_SRV ROOT_LINE "UUID=" SRV_UUID " /srv ext4 "
 #define MISSING "DRIFT-NOT-IN-FSTAB warning 0\n"
 
 static const struct {
@@ -136,7 +137,7 @@ static const struct {
 	{ROOT SRV OVER, LINE_OF_SRV "defaults 0 2\n", "missing 0 /o\n", MISSING},
 	{ROOT SRV IN, LINE_OF_SRV "noauto,x-systemd.automount 0 2\n", "missing 0 /srv/in\n",
 	 MISSING},
-	{ROOT SRV IN, "UUID=root / ext4 defaults 0 1\nUUID=srv /link ext4 defaults 0 2\n",
+	{ROOT SRV IN, ROOT_LINE "UUID=" SRV_UUID " /link ext4 defaults 0 2\n",
 	 "missing 0 /srv/in\n", MISSING},
 	/* The line makes another mount than the one that shows the source. */
 	{ROOT "21 20 8:9 /x /srv rw - ext4 /dev/sdx rw\n22 20 8:9 /x/b /b rw - ext4 /dev/sdx rw\n",
@@ -144,7 +145,7 @@ static const struct {
 	 "DRIFT-SOURCE critical 2\nDRIFT-NOT-IN-FSTAB info 0\n"},
 	{ROOT SRV IN, LINE_OF_SRV "noauto 0 2\n", "no-line 0 /srv/in\n",
 	 "DRIFT-NOT-IN-FSTAB info 0\n"},
-	{ROOT SRV IN, "UUID=root / ext4 defaults 0 1\nUUID=srv /srv2 ext4 noauto 0 2\n",
+	{ROOT SRV IN, ROOT_LINE "UUID=" SRV_UUID " /srv2 ext4 noauto 0 2\n",
 	 "no-line 0 /srv\nno-line 0 /srv/in\n", MISSING "DRIFT-NOT-IN-FSTAB info 0\n"},
 };
 

@@ -379,8 +379,8 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Add _netdev to the lines that need a line with _netdev, also through lines of the fstab for mounts
-    that have none in the plan.  Call while the plan has no comments. */
+/** Add _netdev to the lines that need a line with _netdev, also through lines of the fstab for
+    mounts that have none in the plan.  Call while the plan has no comments. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;
