@@ -75,7 +75,8 @@ struct audit_config {
 	struct audit_problem problems[AUDIT_PROBLEMS_MAX];
 	size_t nproblems;                /* number of all problems; at most AUDIT_PROBLEMS_MAX
 	                                    are stored */
-	audit_set off;            /* rules ignored for all mounts; set by audit_config_apply() */
+	audit_set off;            /* rules of which all findings are ignored; set by
+	                             audit_config_apply() */
 	struct audit_silenced *silenced; /* set by audit_config_apply() */
 	size_t nsilenced;
 	struct arena arena;

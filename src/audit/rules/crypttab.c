@@ -350,7 +350,7 @@ static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt 
 
 /** Report an fstab line whose mapping has no line in the crypttab, unless something else seems to
     make the mapping.
-    @return whether a similar line was searched for, which takes time. */
+    @return whether the mapping was looked up, which takes time. */
 static bool check_wanted(struct crypttab *tab, const struct fstab_entry *line)
 {
 	const char *name = mapping_of(line), *cmdline = tab->in->cmdline;
