@@ -71,9 +71,10 @@ enum order_flags {
 	ORDER_ON_NETWORK  = 1 << 8,   /* the line has ORDER_IN_BOOT, and systemd mounts it after
 	                                 the network: it has ORDER_IS_NETWORK or needs a line
 	                                 with ORDER_ON_NETWORK */
-	ORDER_LACKS_NETDEV = 1 << 9,  /* the line should have _netdev: it needs a line with
-	                                 ORDER_IS_NETWORK, even if systemd ignores the need, and
-	                                 does not have ORDER_IS_NETWORK */
+	ORDER_LACKS_NETDEV = 1 << 9,  /* the line should have _netdev: it does not have
+	                                 ORDER_IS_NETWORK, but needs, perhaps through further
+	                                 lines, a line with this flag, even if systemd ignores the
+	                                 need */
 };
 
 struct order_nowhere {

@@ -36,8 +36,9 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node);
     directory in /dev/shm. */
 bool fstab_is_kernels(const char *target);
 
-/** Whether a mount hides files of /proc, /sys or /dev: a mount from a disk, a server or a FUSE
-    program, any mount on the directory of a process, or a mount on /proc of another type. */
+/** Whether a mount hides files of /proc, /sys or /dev: a mount of a disk, a server, an overlay or a
+    FUSE program, any mount on the directory of a process, or a mount on /proc with a type other
+    than proc. */
 bool fstab_hides_kernels(const struct mount *mount, const char *target);
 
 /** Hash the device number of a mount.  Continued with the bytes of mount->root, the hash stands for

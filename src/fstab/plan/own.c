@@ -301,7 +301,7 @@ bool fstab_user(const struct mount *mount, const char *target, const char *kept,
 		strbuf_putc(user, '?');
 		return true;
 	}
-	/* fusermount(1) passes the ID of its caller to the kernel. */
+	/* An ID other than that of root is the ID of the user who called fusermount(1). */
 	if (id != 0 && id != FUSE_USER_UNKNOWN) {
 		strbuf_printf(user, "%u", (unsigned)id);
 		return true;

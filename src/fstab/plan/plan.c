@@ -119,7 +119,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 
 /** If a mount is on a loop device, make the image the source of the line, as an administrator would
     write it.  line->source is left NULL if the device must be named instead: it is not a loop
-    device, or the image is outside of ROOT, partitioned, or itself a device.
+    device, or is a partition of the image, or the image is outside of ROOT or itself a device.
     @first [out]  Options that attach the image.
     @return LINE, WAITING or REFUSED. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
