@@ -44,10 +44,19 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 	return query_can_fail(action) ? QUERY_OPEN : QUERY_YES;
 }
 
+/** Without -depth, -prune is false for an object whose type cannot be read, as in GNU find. */
 static enum query_value eval_prune(struct query_walk *walk)
 {
 	if (walk->query->info.depth)
 		return QUERY_YES;
+	if (walk->object->type == DT_UNKNOWN && walk->level < QUERY_ALL) {
+		if (walk->outcome->prune == QUERY_NO)
+			walk->outcome->prune = QUERY_OPEN;
+		walk->outcome->statx = true;
+		return QUERY_OPEN;
+	}
+	if (walk->object->type == DT_UNKNOWN && walk->object->lost)
+		return QUERY_NO;
 	if (walk->outcome->prune != QUERY_YES)
 		walk->outcome->prune = walk->reach;
 	return QUERY_YES;

@@ -132,6 +132,11 @@ for protect in ("0", "1"):
         os.seteuid(0)
         gm.expect((errno.EACCES in want) == (protect == "1"), f"kernel: {want}")
         compare(f"{protect} {uid}", want, uid)
+# Such a link has no type, without which -prune is false; with -depth it is always true.
+for depth in ((), ("-depth",)):
+    result = gm.getmnt("find", "-L", "/links", "-mindepth", "2", *depth, "-prune", uid=uid)
+    names = set(result.out.decode().split("\n")) & want[errno.EACCES]
+    gm.expect(names == (want[errno.EACCES] if depth else set()) and result.status == 1, f"find {depth} -prune: {names}")
 gm.in_child(in_user_namespace)
 with open(SYSCTL, "w") as file:
     file.write(was)
