@@ -67,6 +67,45 @@ int objects_visit(struct index *index, uint32_t cluster, const struct objects_vi
 	return 0;
 }
 
+struct object_counts {
+	uint64_t rows, dirs;
+};
+
+static bool may_any(void *arg, uint64_t min, uint64_t max)
+{
+	(void)arg, (void)min, (void)max;
+	return true;
+}
+
+static int count_object(void *arg, index_dir dir, const char *name, size_t len,
+                        const struct index_row *row)
+{
+	struct object_counts *counts = arg;
+	(void)dir, (void)name, (void)len;
+	++counts->rows;
+	counts->dirs += index_row_type(row) == DT_DIR;
+	return 0;
+}
+
+int objects_count(struct index *index, uint64_t *rows, uint64_t *dirs)
+{
+	struct object_counts counts = {0};
+	const struct objects_visit visit = {IC_DIR, may_any, count_object, &counts, true};
+	for (uint32_t cluster = 0; cluster < index_clusters(index); ++cluster) {
+		const struct segment_summary *summary = index_summary(index, cluster);
+		if (index_is_changed(index, cluster)) {
+			if (objects_visit(index, cluster, &visit) != 0)
+				return -1;
+		} else if (summary) {
+			counts.rows += summary->nrows;
+			counts.dirs += summary->ndirs;
+		}
+	}
+	*rows = counts.rows;
+	*dirs = counts.dirs;
+	return 0;
+}
+
 bool objects_any_ino(const uint64_t *inos, size_t n, uint64_t min, uint64_t max)
 {
 	size_t low = 0, high = n;

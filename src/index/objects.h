@@ -25,6 +25,10 @@ struct objects_visit {
     which may() is false.  @return 0, or -1.  Errors: EBADMSG, ENOMEM, those of visit(). */
 int objects_visit(struct index *index, uint32_t cluster, const struct objects_visit *visit);
 
+/** Count the objects that a search of the index finds, and the directories among them.
+    @rows, dirs [out]  @return 0, or -1.  Errors: EBADMSG, ENOMEM. */
+int objects_count(struct index *index, uint64_t *rows, uint64_t *dirs);
+
 /** Whether a sorted list of inode numbers has one from min to max. */
 bool objects_any_ino(const uint64_t *inos, size_t n, uint64_t min, uint64_t max);
 

@@ -30,6 +30,11 @@ def update(top, *options, status=0):
 def agree(tag, top):
     wrong = differences(top, IX)
     gm.expect(not wrong, f"{tag}: {len(wrong)} differ: {wrong[:5]}")
+    rows = gm.getmnt("index", "status", "--json", IX).json()["filesystems"]
+    told = [(row["entries"], row["dirs"]) for row in rows if row["target"] == top]
+    walked = [(len(dirs), len(files)) for _, dirs, files in os.walk(os.fsencode(top))]
+    there = (1 + sum(map(sum, walked)), len(walked))
+    gm.expect(told == [there], f"{tag}: status has {told}, not {there}")
 
 
 def checked(top):

@@ -6,6 +6,7 @@
 
 #include "cmd/found/indexed.h"
 #include "cmd/index/table.h"
+#include "index/objects.h"
 #include "os/change.h"
 
 #include <errno.h>
@@ -38,6 +39,8 @@ struct status_row {
 	const struct place *place;         /* or NULL */
 	const struct index_found *found;   /* or NULL */
 	bool json;
+	uint64_t rows, dirs;               /* objects and directories that a search finds */
+	int error;                         /* why the index cannot be read; 0: it can */
 };
 
 /** A column of the table. */
@@ -49,7 +52,7 @@ struct status_column {
 
 static const struct index_info *info_of(const struct status_row *row)
 {
-	return row->found && row->found->index ? index_info(row->found->index) : NULL;
+	return row->found && !row->error ? index_info(row->found->index) : NULL;
 }
 
 static void put_target(const struct status_row *row, struct strbuf *text)
@@ -74,13 +77,13 @@ static void put_fstype(const struct status_row *row, struct strbuf *text)
 static void put_entries(const struct status_row *row, struct strbuf *text)
 {
 	if (info_of(row))
-		strbuf_number(text, info_of(row)->rows);
+		strbuf_number(text, row->rows);
 }
 
 static void put_dirs(const struct status_row *row, struct strbuf *text)
 {
 	if (info_of(row))
-		strbuf_number(text, info_of(row)->dirs);
+		strbuf_number(text, row->dirs);
 }
 
 static void put_size(const struct status_row *row, struct strbuf *text)
@@ -95,8 +98,8 @@ static void put_size(const struct status_row *row, struct strbuf *text)
 static void put_each(const struct status_row *row, struct strbuf *text)
 {
 	const struct index_info *info = info_of(row);
-	if (info && info->rows)
-		strbuf_printf(text, "%.1f", (double)info->bytes / (double)info->rows);
+	if (info && row->rows)
+		strbuf_printf(text, "%.1f", (double)info->bytes / (double)row->rows);
 }
 
 /** Append the age of an index, the time since it was up to date: in seconds for JSON, else with a
@@ -130,9 +133,9 @@ static void put_state(const struct status_row *row, struct strbuf *text)
 {
 	const struct index_info *info = info_of(row);
 	if (!info) {
-		const char *phrase = indexed_phrase(row->found->error);
+		const char *phrase = indexed_phrase(row->error);
 		strbuf_printf(text, "cannot be opened: %s%s", phrase ? "it " : "",
-		              phrase ? phrase : strerror(row->found->error));
+		              phrase ? phrase : strerror(row->error));
 		return;
 	}
 	strbuf_puts(text, row->place ? info->incomplete ? "incomplete: some objects "
@@ -202,7 +205,12 @@ static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
 	for (size_t i = 0; i < nfound; ++i) {
 		const struct place *place = found[i].place == SIZE_MAX ? NULL
 		                            : &ir->places[found[i].place];
-		rows[n++] = (struct status_row){ir, place, &found[i], opts->json};
+		struct status_row row = {
+			ir, place, &found[i], opts->json, .error = found[i].error,
+		};
+		if (found[i].index && objects_count(found[i].index, &row.rows, &row.dirs) != 0)
+			row.error = errno;
+		rows[n++] = row;
 	}
 	for (int left_out = 0; left_out < 2; ++left_out) {
 		for (size_t i = 0; i < ir->nplaces; ++i) {
@@ -212,7 +220,7 @@ static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
 			enum place_why why = ir->places[i].why;
 			if (!has && (why != PLACE_INDEX) == left_out && is_listed(why, opts))
 				rows[n++] = (struct status_row){
-					ir, &ir->places[i], NULL, opts->json,
+					ir, &ir->places[i], .json = opts->json,
 				};
 		}
 	}
