@@ -196,9 +196,9 @@ static bool is_listed(enum place_why why, const struct status_opts *opts)
 }
 
 /** Make the rows: first the indexes, then the mounts without an index.  @rows [out]
-    @return the number of rows. */
-static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
-                        struct status_row *rows)
+    @return the number of rows, or -1 (ENOMEM). */
+static ssize_t make_rows(struct index_run *ir, const struct status_opts *opts,
+                         struct status_row *rows)
 {
 	const struct index_found *found = ir->found;
 	size_t n = 0, nfound = ir->nfound;
@@ -210,6 +210,8 @@ static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
 		};
 		if (found[i].index && objects_count(found[i].index, &row.rows, &row.dirs) != 0)
 			row.error = errno;
+		if (row.error == ENOMEM)
+			return -1;
 		rows[n++] = row;
 	}
 	for (int left_out = 0; left_out < 2; ++left_out) {
@@ -224,7 +226,7 @@ static size_t make_rows(struct index_run *ir, const struct status_opts *opts,
 				};
 		}
 	}
-	return n;
+	return (ssize_t)n;
 }
 
 static int print_status(struct index_run *ir, const void *status_opts, char **operands, size_t n)
@@ -238,12 +240,13 @@ static int print_status(struct index_run *ir, const void *status_opts, char **op
 		status = index_run_indexes(ir, NULL, 0, INDEX_READ, false);
 	if (!status)
 		rows = calloc(ir->nplaces + ir->nfound + 1, sizeof(*rows));
+	ssize_t nrows = rows ? make_rows(ir, opts, rows) : -1;
 	const struct table table = {
 		.columns = columns, .size = sizeof(*columns),
 		.ncolumns = sizeof(columns) / sizeof(*columns),
-		.nrows = rows ? make_rows(ir, opts, rows) : 0, .cell = put_cell, .arg = rows,
+		.nrows = nrows < 0 ? 0 : (size_t)nrows, .cell = put_cell, .arg = rows,
 	};
-	if (!status && (!rows || (opts->json ? put_json : table_print)(&table) != 0)) {
+	if (!status && (nrows < 0 || (opts->json ? put_json : table_print)(&table) != 0)) {
 		message("index", "%s", strerror(errno));
 		status = CX_ERROR;
 	}
