@@ -105,8 +105,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	if (flag) {
 		vfs_flags_shown(m, &flags);
 		flags.value[VFS_RO] |= shown_super_readonly(m);
-		return word_is(option, n, "atime") ? flags.value[VFS_ATIME] != VFS_NOATIME
-		                                   : flags.value[flag->flag] == flag->value;
+		return vfs_option_holds(flag, &flags);
 	}
 	return shown_lists(m, option, n);
 }

@@ -113,7 +113,7 @@ static bool has_other_flag(const char *shown, const struct vfs_flags *want)
 	size_t n;
 	for (const char *o; (o = opt_next(&shown, &n)) != NULL;) {
 		const struct vfs_option *flag = vfs_option(o, n);
-		if (flag && want->value[flag->flag] != flag->value)
+		if (flag && !vfs_option_holds(flag, want))
 			return true;
 	}
 	return false;

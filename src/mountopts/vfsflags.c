@@ -10,14 +10,15 @@ const struct vfs_option vfs_options[] = {
 	{"dev", VFS_NODEV, 0}, {"nodev", VFS_NODEV, 1},
 	{"exec", VFS_NOEXEC, 0}, {"noexec", VFS_NOEXEC, 1},
 	{"relatime", VFS_ATIME, VFS_RELATIME}, {"noatime", VFS_ATIME, VFS_NOATIME},
-	{"strictatime", VFS_ATIME, VFS_STRICTATIME}, {"atime", VFS_ATIME, VFS_RELATIME},
-	{"norelatime", VFS_ATIME, VFS_STRICTATIME}, {"nostrictatime", VFS_ATIME, VFS_RELATIME},
+	{"strictatime", VFS_ATIME, VFS_STRICTATIME},
+	{"norelatime", VFS_ATIME, VFS_RELATIME, true}, {"atime", VFS_ATIME, VFS_NOATIME, true},
+	{"nostrictatime", VFS_ATIME, VFS_STRICTATIME, true},
 	{"diratime", VFS_NODIRATIME, 0}, {"nodiratime", VFS_NODIRATIME, 1},
 	{"symfollow", VFS_NOSYMFOLLOW, 0}, {"nosymfollow", VFS_NOSYMFOLLOW, 1},
 	{"async", VFS_SYNC, 0}, {"sync", VFS_SYNC, 1},
 	{"nodirsync", VFS_DIRSYNC, 0}, {"dirsync", VFS_DIRSYNC, 1},
 	{"nolazytime", VFS_LAZYTIME, 0}, {"lazytime", VFS_LAZYTIME, 1},
-	{NULL, VFS_FLAGS, 0},
+	{NULL, VFS_FLAGS, 0, false},
 };
 
 const struct vfs_option *vfs_option(const char *option, size_t n)
@@ -37,19 +38,29 @@ const char *vfs_name(enum vfs_flag flag, unsigned char value)
 	return row->name;
 }
 
+/** The values of VFS_ATIME that options have requested and not cancelled. */
+struct atimes {
+	unsigned char base;   /* the value without options */
+	unsigned requested;   /* bits 1 << value */
+};
+
 /** Apply an option to flags.  If relatime, noatime and strictatime are combined, the strongest
-    takes effect, independent of their order.
-    @atime [in,out]  The strongest so far; 0 at first. */
+    takes effect, independent of their order. */
 static void vfs_flags_set(struct vfs_flags *flags, const struct vfs_option *option,
-                          unsigned char *atime)
+                          struct atimes *atimes)
 {
-	if (option->flag == VFS_ATIME) {
-		bool ranked = option->name == vfs_name(VFS_ATIME, option->value);
-		if (ranked && option->value < *atime)
-			return;
-		*atime = ranked ? option->value : 0;
-	}
 	flags->value[option->flag] = option->value;
+	if (option->flag != VFS_ATIME)
+		return;
+	if (option->cancels)
+		atimes->requested &= ~(1u << option->value);
+	else
+		atimes->requested |= 1u << option->value;
+	flags->value[VFS_ATIME] = atimes->base;
+	for (unsigned char value = 0; value <= VFS_STRICTATIME; ++value) {
+		if (atimes->requested >> value & 1)
+			flags->value[VFS_ATIME] = value;
+	}
 }
 
 void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct vfs_flags *flags)
@@ -57,12 +68,12 @@ void vfs_flags_of_line(const char *options, const struct vfs_flags *base, struct
 	*flags = base ? *base : (struct vfs_flags){0};
 	flags->any = false;
 	size_t n;
-	unsigned char atime = 0;
+	struct atimes atimes = {.base = flags->value[VFS_ATIME]};
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		const struct vfs_option *option = vfs_option(o, n);
 		bool user = word_is(o, n, "user") || word_is(o, n, "users");
 		if (option)
-			vfs_flags_set(flags, option, &atime);
+			vfs_flags_set(flags, option, &atimes);
 		else if (user || word_is(o, n, "owner") || word_is(o, n, "group"))
 			flags->value[VFS_NOSUID] = flags->value[VFS_NODEV] = 1;
 		else
@@ -128,10 +139,10 @@ void vfs_flags_add(const struct vfs_flags *want, const struct vfs_flags *base, s
 void vfs_flags_named(const char *options, struct vfs_flags *flags)
 {
 	size_t n;
-	unsigned char atime = 0;
+	struct atimes atimes = {.base = flags->value[VFS_ATIME]};
 	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
 		const struct vfs_option *option = vfs_option(o, n);
 		if (option)
-			vfs_flags_set(flags, option, &atime);
+			vfs_flags_set(flags, option, &atimes);
 	}
 }

@@ -25,6 +25,8 @@ struct vfs_option {
 	const char *name;
 	enum vfs_flag flag;
 	unsigned char value;
+	bool cancels;            /* only cancels an earlier option with this value of VFS_ATIME;
+	                            alone, it has no effect */
 };
 
 /** The options; for each flag and value, the usual name comes first.  Ends with a NULL name. */
@@ -38,6 +40,12 @@ struct vfs_flags {
 
 /** Find an option of n bytes; NULL: not a flag. */
 const struct vfs_option *vfs_option(const char *option, size_t n);
+
+/** Whether flags are as an option requests. */
+static inline bool vfs_option_holds(const struct vfs_option *option, const struct vfs_flags *flags)
+{
+	return (flags->value[option->flag] == option->value) != option->cancels;
+}
 
 /** The usual name of a flag with a value. */
 const char *vfs_name(enum vfs_flag flag, unsigned char value);
