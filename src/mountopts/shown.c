@@ -245,6 +245,8 @@ static bool is_same_value(const char *fstype, const char *key, size_t nkey, cons
 			++shown;
 		for (; n && given[n - 1] == '/'; --n)
 			;
+		for (; m && shown[m - 1] == '/'; --m)
+			;
 		return n == m && memcmp(given, shown, n) == 0;
 	}
 	/* vers=4 becomes the highest minor version of client and server; proto=tcp becomes tcp6 for

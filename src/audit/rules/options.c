@@ -14,6 +14,7 @@
 #include "mountopts/shown.h"
 #include "mountopts/vfsflags.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void audit_nearest(const char *list, const char *word, size_t n, unsigned *best, const char **found,
@@ -334,6 +335,20 @@ static uint64_t key_of(const struct opt *option)
 	return map64_bytes(MAP64_BYTES, option->text, option->nname);
 }
 
+/** Whether two options with one name request the same: subvol=/@ and subvol=@, 0755 and 755.  Names
+    are compared as text. */
+static bool is_same_option(const char *fstype, const struct opt *a, const struct opt *b)
+{
+	if (a->n == b->n && memcmp(a->text, b->text, a->n) == 0)
+		return true;
+	bool known = word_is(a->name, a->nname, "subvol")
+	            || (a->value && b->value && isdigit((unsigned char)*a->value)
+	                && isdigit((unsigned char)*b->value) && !strchr(a->value, '%')
+	                && !strchr(b->value, '%'));
+	return known && shown_same(fstype, a->text, a->n, b->text, b->n)
+	       && shown_same(fstype, b->text, b->n, a->text, a->n);
+}
+
 /** Report an option that repeats or contradicts a preceding option.
     @at  Index of the option in entry->opts. */
 static void check_repeated(struct audit *audit, const struct fstab_entry *entry, bool complete,
@@ -347,7 +362,7 @@ static void check_repeated(struct audit *audit, const struct fstab_entry *entry,
 	             || (complete
 	                 && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname));
 	if (first && known && !fsopt_has(o->text, o->nname, OPT_REPEATS) && !o->is_x) {
-		bool same = first->n == o->n && memcmp(first->text, o->text, o->n) == 0;
+		bool same = is_same_option(entry->fstype, first, o);
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, same ? AUDIT_INFO : AUDIT_WARNING,
 			       NULL, NULL, "remove one",
 			       same ? "option %s is given twice"

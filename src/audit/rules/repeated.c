@@ -7,6 +7,7 @@
 #include "base/fstypes.h"
 #include "fstab/target.h"
 #include "mountopts/compare.h"
+#include "mountopts/shown.h"
 
 #include <string.h>
 
@@ -171,9 +172,7 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry)
 	/* Two lines may mount two subvolumes of a file system. */
 	static const char *const parts[] = {"subvol", "subvolid"};
 	for (size_t k = 0; first->type & FST_SUBVOL && k < 2; ++k) {
-		const char *x = fstab_entry_value(first, parts[k]),
-		           *y = fstab_entry_value(entry, parts[k]);
-		if (strcmp(x ? x : "", y ? y : "") != 0)
+		if (!shown_same_value(first->options, entry->options, parts[k], false))
 			return;
 	}
 	if ((first->path && entry->path && strcmp(first->path, entry->path) == 0))
