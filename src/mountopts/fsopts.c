@@ -203,6 +203,18 @@ const char *fsopt_other_type(const char *fstype, const char *option, size_t n, s
 	return NULL;
 }
 
+const char *fsopt_key_file(const char *fstype, size_t *len)
+{
+	const struct fsopt_family *family = family_of(fstype, strcspn(fstype, ","));
+	for (const struct fsopt *row = family ? family->rows : NULL; row && row->names; ++row) {
+		if (row->flags & OPT_KEY_FILE) {
+			*len = strcspn(row->names, " =");
+			return row->names;
+		}
+	}
+	return NULL;
+}
+
 bool fsopt_is_general(const char *name, size_t n)
 {
 	return n && find_in(&general, "", 0, FSOPT_KNOWN, 0, name, n);

@@ -27,6 +27,7 @@ enum fsopt_flags {
 	OPT_IDENTITY    = 1 << 6,  /* part of the source, such as subvol= */
 	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
 	OPT_ANY_CASE    = 1 << 8,  /* its helper ignores the case of the names in this row */
+	OPT_KEY_FILE    = 1 << 9,  /* names the file with the secret; the first name is usual */
 };
 
 /** Which values an option takes. */
@@ -112,6 +113,11 @@ const char *fsopt_names(const char *fstype, size_t i);
 /** The first row with one of these flags that has an option of n bytes; or NULL.
     @fstype  Of a mount; NULL: unknown. */
 const struct fsopt *fsopt_flagged(const char *fstype, const char *option, size_t n, unsigned flags);
+
+/** The option of the type of a line that names the file with its secret; NULL: unknown.
+    @fstype  Of a list of types, the first counts.
+    @len [out]  Its length. */
+const char *fsopt_key_file(const char *fstype, size_t *len);
 
 /** Whether an option of any type has one of these flags. */
 static inline bool fsopt_has(const char *option, size_t n, unsigned flags)

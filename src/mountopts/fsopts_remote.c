@@ -76,7 +76,8 @@ const struct fsopt_family fsopt_remote[] = {
 	{"cache", OPT_WORD, .words = "none, strict, loose, ro, singleclient"},
 	{"ver=", .shown = "vers=%"},
 	{"dom=", .shown = "domain=%"},
-	{"user password2 pass credentials cred workgroup domainauto guest dynperm nodynperm "
+	{"credentials cred", .flags = OPT_KEY_FILE},
+	{"user password2 pass workgroup domainauto guest dynperm nodynperm "
 	 "setuids nosetuids setuidfromacl perm nomapchars nomapposix prefixpath srcaddr servern "
 	 "netbiosname sign signloosely compress nosharesock sharesock sparse nosparse noposix "
 	 "linux nolinux noposixpaths noacl nocase ignorecase intr nointr nosoft hard nohard rdma "
@@ -105,7 +106,8 @@ const struct fsopt_family fsopt_remote[] = {
 	{"secret", .flags = OPT_FOUND_OUT},
 	{"secretfile=", .shown = ""},
 	{"fs=", .shown = "mds_namespace=%"},
-	{"secretfile mds_namespace share noshare nocrc ms_mode osdtimeout osd_request_timeout "
+	{"secretfile keyring", .flags = OPT_KEY_FILE},
+	{"mds_namespace share noshare nocrc ms_mode osdtimeout osd_request_timeout "
 	 "mount_timeout osd_idle_ttl osdkeepalive osdkeepalivetimeout cephx_require_signatures "
 	 "nocephx_require_signatures cephx_sign_messages nocephx_sign_messages tcp_nodelay "
 	 "notcp_nodelay read_from_replica abort_on_full rxbounce crush_location rsize rasize "
@@ -114,7 +116,7 @@ const struct fsopt_family fsopt_remote[] = {
 	 "rbytes norbytes asyncreaddir noasyncreaddir dcache nodcache ino32 noino32 fsc nofsc "
 	 "poolperm nopoolperm require_active_mgr norequire_active_mgr copyfrom nocopyfrom wsync "
 	 "nowsync pagecache nopagecache sparseread nosparseread quotadf noquotadf "
-	 "test_dummy_encryption conf keyring mon_host fallback nofallback"},
+	 "test_dummy_encryption conf mon_host fallback nofallback"},
 	{NULL}}},
 {"lustre", .rows = (const struct fsopt[]){
 	{"checksum nochecksum flock user_xattr nouser_xattr lruresize nolruresize lazystatfs "

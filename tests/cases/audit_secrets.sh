@@ -26,6 +26,8 @@ x /none tmpfs noauto,nofial,tokne=HUNT13 0 0
 //srv/3 /comma cifs nosuid,credentials=/root/c\134,password=HUNT17 0 0
 //srv/4 /both cifs nosuid,credentials=/root/c,password=HUNT18 0 0
 //srv/5 /notype user=bob,password=HUNT19 0 0
+mon:/ /ceph ceph noauto,name=a,secret=HUNT19 0 0
+mon:/ /ceph2 ceph noauto,name=a,secretfile=/root/c 0 0
 FSTAB
 echo 'require /names password=HUNT14,nodev,secert=HUNT15' >conf
 printf "Filename\tType\tSize\tUsed\tPriority\n" >sw

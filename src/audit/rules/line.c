@@ -268,6 +268,17 @@ static void check_unit_text(struct audit *audit, const struct fstab_entry *entry
 	}
 }
 
+/** Where the secret of a line belongs. */
+static const char *secret_hint(struct audit *audit, const struct fstab_entry *entry)
+{
+	size_t n;
+	const char *option = fsopt_key_file(entry->fstype, &n);
+	return option ? audit_format(audit->report, "move it to a file that only root can read: "
+	                             "%.*s=FILE", (int)n, option)
+	              : "move it to a file that only root can read: see the manual page of the "
+	                "type";
+}
+
 void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -309,7 +320,7 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 	    && (source_has_secret(entry->source) || has_secret(entry->fstype)
 	        || opts_hold_secret(entry->options)))
 		audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING, NULL, NULL,
-			       "move it to a file that only root can read: credentials=FILE",
+			       secret_hint(audit, entry),
 			       "it contains a secret, and all users can read this file");
 }
 
