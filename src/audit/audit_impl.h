@@ -178,6 +178,9 @@ void audit_source(struct audit *audit, const struct fstab_entry *entry);
 
 /* tag.c */
 
+/** The length of a quotation mark at the start of a text, in ASCII or typographic; 0: none. */
+size_t audit_quote(const char *text);
+
 /** Whether a text is a placeholder for a value: "<uuid>", "${UUID}". */
 bool audit_is_placeholder(const char *text);
 

@@ -27,8 +27,8 @@ struct fstab_entry {
 	                            swap, or not an absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
 
-	/* The options, in the order of the line.  Empty if a quotation mark is not closed, since
-	   mount(8) then ignores all options. */
+	/* The options, in the order of the line.  Those from a quotation mark on that is not closed
+	   are not among them, since mount(8) ignores them. */
 	struct opt *opts;
 	uint32_t nopts;
 

@@ -9,6 +9,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/fstypes.h"
 #include "base/words.h"
 #include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
@@ -168,8 +169,82 @@ static void report_typo(struct audit *audit, const struct fstab_entry *entry, un
 		       "unknown option \"%.*s\"", (int)o->nname, o->text);
 }
 
+/** Whether the first option of a text decides how the line is mounted, or whether boot needs the
+    mount.  A quotation mark before the option is skipped. */
+static bool is_decisive(const char *text)
+{
+	static const char options[] = "nofail noauto _netdev x-systemd.automount bind rbind";
+	const char *word = text + audit_quote(text);
+	return word_in(word, strcspn(word, ",\"'\xe2"), options);
+}
+
+/** Whether the kernel gets the options of a line, and refuses unknown ones. */
+static bool is_strict(const struct fstab_entry *entry, bool complete)
+{
+	return !entry->bind && !entry->swap
+	       && (complete || strcmp(entry->fstype, "auto") == 0 || strchr(entry->fstype, ','));
+}
+
+/** Report an option within quotation marks: they are part of its name. */
+static void report_quoted(struct audit *audit, const struct fstab_entry *entry, bool complete,
+                          const struct opt *o)
+{
+	bool refused = is_strict(entry, complete), lost = is_decisive(o->text);
+	audit_add_line(audit, entry, FSTAB_ESCAPE,
+		       (lost || refused ? AUDIT_CRITICAL : AUDIT_WARNING) | AUDIT_BOOT, NULL,
+		       audit_format(audit->report, "%.*s", (int)o->n, o->text),
+		       "remove the quotation marks",
+		       "the quotation marks are read as part of an option: %s",
+		       refused       ? "the kernel refuses the mount"
+		       : entry->bind ? "it has no effect"
+		                     : "it is unknown");
+	audit->typo = entry;
+}
+
+/** Check the quotation marks around the value of an option.  @return whether they are reported. */
+static bool check_quoted_value(struct audit *audit, const struct fstab_entry *entry, bool complete,
+                               const struct opt *o)
+{
+	/* SELinux labels need quotation marks; passwords may have them. */
+	static const char except[] =
+		"context fscontext defcontext rootcontext comment pass password password2";
+	size_t quote = o->value ? audit_quote(o->value) : 0;
+	if (!quote || entry->bind || entry->swap || o->is_x
+	    || word_in(o->name, o->nname, except))
+		return false;
+	/* mount(8) removes these since 2.39, unless it runs a helper. */
+	const char *value = o->value;
+	size_t n = strlen(value);
+	opt_unquote(&value, &n);
+	bool removed = value != o->value && !(entry->type & FST_NET)
+	               && !audit_begins(entry->fstype, "fuse ntfs-3g");
+	audit_add_line(audit, entry, FSTAB_ESCAPE,
+		       (!removed && is_strict(entry, complete) ? AUDIT_CRITICAL : AUDIT_WARNING)
+		       | AUDIT_BOOT, NULL,
+		       audit_format(audit->report, "%.*s", (int)o->n, o->text),
+		       "remove the quotation marks",
+		       "the quotation marks are read as part of the value of %s%s", o->name,
+		       removed ? ", by mount(8) before 2.39" : "");
+	return true;
+}
+
+/** Report options after a quotation mark that is not closed. */
+static void check_open_quote(struct audit *audit, const struct fstab_entry *entry)
+{
+	const struct opt *last = entry->nopts ? &entry->opts[entry->nopts - 1] : NULL;
+	const char *rest = last ? last->text + last->n : entry->options;
+	rest += strspn(rest, ",");
+	if (!*rest)
+		return;
+	audit->typo = entry;
+	audit_add_line(audit, entry, FSTAB_ESCAPE,
+		       (is_decisive(rest) ? AUDIT_CRITICAL : AUDIT_WARNING) | AUDIT_BOOT, NULL,
+		       rest, "remove the quotation mark", "a quotation mark is not closed: "
+		       "mount(8) ignores the options from there on");
+}
+
 /** Report an unknown option if its form shows the mistake: a misspelled prefix "x-systemd.", "prio"
-    for a swap space, a number, or a path.
+    for a swap space, quotation marks, a number, or a path.
     @return whether the option was reported. */
 static bool check_form(struct audit *audit, const struct fstab_entry *entry, bool complete,
                        const struct opt *o)
@@ -190,6 +265,12 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 			       "swapon(8) ignores the unknown option \"prio\"");
 		return true;
 	}
+	if (audit_quote(o->text)) {
+		report_quoted(audit, entry, complete, o);
+		return true;
+	}
+	if (!complete && check_quoted_value(audit, entry, complete, o))
+		return true;
 	/* If a number is the only option, the field is missing; a path may belong to lowerdir. */
 	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n
 	              && (!complete || entry->nopts == 1);
@@ -268,7 +349,8 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
 	if (fsopt_is_general(o->text, o->nname)
 	    || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)
 	    || word_in(o->text, o->nname, fsopt_x_names)) {
-		check_value(audit, entry, o);
+		if (!check_quoted_value(audit, entry, complete, o))
+			check_value(audit, entry, o);
 		check_kernel(audit, entry, o);
 	} else if (o->is_x) {
 		unsigned best = 3;
@@ -389,6 +471,7 @@ void audit_options(struct audit *audit, const struct fstab_entry *entry)
 		if (entry->nopts > 1)
 			check_repeated(audit, entry, complete, i);
 	}
+	check_open_quote(audit, entry);
 	for (uint32_t i = 0; i < entry->nopts; ++i)
 		map64_remove(&audit->keys, key_of(&entry->opts[i]));
 }

@@ -77,6 +77,16 @@ static bool has_any_form(const char *value, const char *const *forms, bool *othe
 	return false;
 }
 
+size_t audit_quote(const char *text)
+{
+	/* U+00AB; U+2018 to U+201F. */
+	if (strncmp(text, "\xc2\xab", 2) == 0)
+		return 2;
+	if (strncmp(text, "\xe2\x80", 2) == 0 && (text[2] & 0xf8) == 0x98)
+		return 3;
+	return *text == '"' || *text == '\'';
+}
+
 bool audit_is_placeholder(const char *text)
 {
 	size_t n = strlen(text);
@@ -146,9 +156,8 @@ static const char *label_fault(struct audit *audit, const struct fstab_entry *en
                                const char *value)
 {
 	size_t n = strlen(value), type = strlen(entry->fstype);
-	/* Typographic quotation marks: U+2018 to U+201F, U+00AB. */
-	if ((n > 3 && memcmp(value, "\xe2\x80", 2) == 0 && (value[2] & 0xf8) == 0x98)
-	    || memcmp(value, "\xc2\xab", 2) == 0)
+	/* In ASCII, they are allowed around a value. */
+	if (audit_quote(value) > 1)
 		return "the label begins with a quotation mark that is not ASCII, and a part of it";
 	for (size_t i = 0; i < sizeof(label_sizes) / sizeof(*label_sizes); ++i) {
 		if (word_in(entry->fstype, type, label_sizes[i].types) && n > label_sizes[i].most)
