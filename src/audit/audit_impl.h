@@ -122,6 +122,20 @@ static inline int audit_devices(const struct fstab_facts *facts, const char *sou
 
 /* line.c */
 
+/** A character that is invisible, or looks like a blank but is not ASCII. */
+struct hidden {
+	const char *name;        /* "U+200B" */
+	size_t n;                /* its length in bytes */
+	bool blank;              /* looks like a blank */
+	const char *looks;       /* "looks like a blank", "is invisible" */
+	const char *remedy;      /* a hint */
+};
+
+/** Find the first such character of a text.
+    @hidden [out]  Set if there is one.
+    @return the character in the text, or NULL. */
+const char *audit_hidden(struct audit *audit, const char *text, struct hidden *hidden);
+
 /** Report a character that looks like a blank but separates no fields.
     @return whether it was reported: then the fields of the line are wrong. */
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);

@@ -133,6 +133,22 @@ bool escape_harms(const char *str)
 	return char_kind(str, &n, &code) != CHAR_PLAIN;
 }
 
+uint32_t escape_hidden(const char *str, char before, size_t *n)
+{
+	uint32_t code;
+	enum char_kind kind = char_kind(str, n, &code);
+	bool spelled = (unsigned char)before >= 0x80 && (unsigned char)str[*n] >= 0x80;
+	if (spelled && (code == 0x200c || code == 0x200d || code == 0x3000))
+		return 0;
+	return kind == CHAR_UNSEEN || (kind == CHAR_PLAIN && escape_is_blank(code)) ? code : 0;
+}
+
+bool escape_is_blank(uint32_t code)
+{
+	return code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a)
+	       || code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
 /** Whether a string starts with an escape of escape_terminal(). */
 static bool looks_escaped(const char *str)
 {

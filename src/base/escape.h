@@ -69,6 +69,16 @@ void escape_base64(struct strbuf *out, const char *bytes, size_t n);
     control character, or invisible. */
 bool escape_harms(const char *str);
 
+/** The code point of the character at the start of a string, if the character is invisible, or
+    looks like a blank but is not ASCII; 0: neither.  Joiners and wide blanks between characters
+    that are not ASCII belong to the spelling of words, and do not count.
+    @before  The byte before the character; '\0': none.
+    @n [out]  The length of the character in bytes. */
+uint32_t escape_hidden(const char *str, char before, size_t *n);
+
+/** Whether a character looks like a blank, but is not ASCII: U+00A0, U+2003 and others. */
+bool escape_is_blank(uint32_t code);
+
 /** The length of the UTF-8 sequence at the start of a string.
     @return 1 to 4; 0 at the end of the string and for an invalid sequence (including overlong
     forms, surrogates and values above U+10FFFF). */

@@ -4,6 +4,7 @@
  */
 #include "audit/audit_impl.h"
 
+#include "base/escape.h"
 #include "base/fstypes.h"
 #include "base/secret.h"
 #include "base/words.h"
@@ -54,26 +55,22 @@ static void check_bytes(struct audit *audit, const struct fstab_entry *entry)
 	audit->cr |= cr;
 }
 
-/** Find a character in n bytes that looks like a blank but does not separate fields; or NULL.
-    @name [out]  The name of the character, such as "U+00A0".
-    @len [out]   Its number of bytes. */
-static const char *find_blank(const char *text, size_t n, const char **name, size_t *len)
+const char *audit_hidden(struct audit *audit, const char *text, struct hidden *hidden)
 {
-	static const char *const blanks[][2] = {
-	        {"\xc2\xa0", "U+00A0"},     {"\xe2\x80\xaf", "U+202F"}, {"\xe2\x80\x82", "U+2002"},
-	        {"\xe2\x80\x83", "U+2003"}, {"\xe2\x80\x87", "U+2007"}, {"\xe2\x80\x89", "U+2009"},
-	        {"\xe2\x80\x8b", "U+200B"}, {"\xe3\x80\x80", "U+3000"},
-	};
-	for (size_t i = 0; text && i < n; ++i) {
-		/* The first byte of each of these characters is 0xc2 or greater. */
-		for (size_t k = 0;
-		     (unsigned char)text[i] >= 0xc2 && k < sizeof(blanks) / sizeof(*blanks); ++k) {
-			*len = strlen(blanks[k][0]);
-			if (n - i >= *len && memcmp(text + i, blanks[k][0], *len) == 0) {
-				*name = blanks[k][1];
-				return text + i;
-			}
+	char before = '\0';
+	for (size_t n; *text; before = text[n - 1], text += n) {
+		uint32_t code = (unsigned char)*text < 0xc2 ? 0 : escape_hidden(text, before, &n);
+		if (code) {
+			hidden->n = n;
+			hidden->blank = escape_is_blank(code);
+			hidden->name = audit_format(audit->report, "U+%04X", code);
+			hidden->looks = hidden->blank ? "looks like a blank" : "is invisible";
+			hidden->remedy = hidden->blank
+				? "remove it, or write \\040 for a blank; cat -A shows it as M-"
+				: "remove it; cat -A shows it as M-";
+			return text;
 		}
+		n = (unsigned char)*text < 0xc2 ? 1 : n;
 	}
 	return NULL;
 }
@@ -81,31 +78,66 @@ static const char *find_blank(const char *text, size_t n, const char **name, siz
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
-	const char *name = NULL;
-	size_t len = 0;
+	struct hidden hidden;
 	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
-	const char *found = odd ? find_blank(line->bytes, line->n, &name, &len)
-	                    : find_blank(entry->fstype, strlen(entry->fstype), &name, &len);
+	const char *text = odd ? arena_strndup(&audit->report->arena, line->bytes, line->n)
+	                       : entry->fstype,
+	           *found = text ? audit_hidden(audit, text, &hidden) : NULL;
 	for (uint32_t i = 0; !found && i < entry->nopts; ++i)
-		found = find_blank(entry->opts[i].name, entry->opts[i].nname, &name, &len);
+		found = audit_hidden(audit, entry->opts[i].name, &hidden);
 	if (!found)
 		return false;
 	/* In "UUID=x /d", with such a character instead of the blank, the text after the character
 	   was probably intended as the mount point. */
 	struct fstab_entry intended = *entry;
-	const char *in = find_blank(entry->source, strlen(entry->source), &name, &len);
-	if (odd && in && in[len] == '/') {
-		const char *next = NULL, *target = in + len;
-		size_t n = strlen(target);
-		const char *end = find_blank(target, n, &next, &len);
-		intended.target = audit_format(audit->report, "%.*s",
-		                               end ? (int)(end - target) : (int)n, target);
+	struct hidden first, next;
+	const char *in = odd ? audit_hidden(audit, entry->source, &first) : NULL;
+	if (in && in[first.n] == '/') {
+		const char *target = in + first.n, *end = audit_hidden(audit, target, &next);
+		size_t n = end ? (size_t)(end - target) : strlen(target);
+		intended.target = audit_format(audit->report, "%.*s", (int)n, target);
 	}
-	audit_add_line(audit, &intended, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
-		       "blanks and tabs", name, "replace it with a blank; cat -A shows it as M-",
-		       "it contains a %s, which looks like a blank but does not separate fields",
-		       name);
+	if (hidden.blank)
+		audit_add_line(audit, &intended, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "blanks and tabs", hidden.name,
+			       "replace it with a blank; cat -A shows it as M-",
+			       "it contains a %s, which looks like a blank but does not separate "
+			       "fields", hidden.name);
+	else
+		audit_add_line(audit, &intended, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT, NULL,
+			       hidden.name, hidden.remedy,
+			       "it contains a %s, which is invisible, and part of a name or an "
+			       "option", hidden.name);
 	return true;
+}
+
+/** Report invisible characters in a name.
+    @what  The field or option: "mount point". */
+static void check_hidden(struct audit *audit, const struct fstab_entry *entry, const char *what,
+                         const char *text)
+{
+	struct hidden hidden;
+	if (audit_hidden(audit, text, &hidden))
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_WARNING | AUDIT_BOOT, NULL,
+			       hidden.name, hidden.remedy, "the %s contains a %s, which %s", what,
+			       hidden.name, hidden.looks);
+}
+
+/** Report invisible characters in the source, the mount point and values of options. */
+static void check_names(struct audit *audit, const struct fstab_entry *entry)
+{
+	/* A tag is checked with its device. */
+	if (!fstab_is_tag(entry->source))
+		check_hidden(audit, entry, "source", entry->source);
+	if (entry->path)
+		check_hidden(audit, entry, "mount point", entry->target);
+	for (uint32_t i = 0; i < entry->nopts; ++i) {
+		const struct opt *o = &entry->opts[i];
+		if (o->value && !o->is_x
+		    && !word_in(o->name, o->nname, "comment pass password password2"))
+			check_hidden(audit, entry, audit_format(audit->report, "value of %s",
+			                                        o->name), o->value);
+	}
 }
 
 enum { TYPE_WORDS_MAX = 100 };   /* maximum number of words of the third field checked */
@@ -283,6 +315,7 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	check_bytes(audit, entry);
+	check_names(audit, entry);
 	check_unit_text(audit, entry);
 	static const char *const names[] = {"source", "mount point", "type"};
 	for (unsigned i = TABLINE_SOURCE; i <= TABLINE_FSTYPE; ++i) {

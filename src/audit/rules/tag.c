@@ -174,6 +174,12 @@ const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry
 	int n = (int)(value - tag);
 	if (!*value)
 		return audit_format(audit->report, "%.*s has no value", n, tag);
+	struct hidden hidden;
+	if (audit_hidden(audit, value, &hidden)) {
+		*hint = hidden.remedy;
+		return audit_format(audit->report, "the value of %.*s contains a %s, which %s", n,
+		                    tag, hidden.name, hidden.looks);
+	}
 	if (audit_is_placeholder(value))
 		return audit_format(audit->report, "the value of %.*s is a placeholder", n, tag);
 	if (strncmp(value, "/dev/", 5) == 0 || fstab_is_tag(value)) {
