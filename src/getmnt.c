@@ -207,13 +207,14 @@
  *     report.c           disk usage, from columns
  *     export.c           all objects, cluster by cluster
  *   host/                data of a host besides its mount table (never prints)
- *     host.c             the door; mtab, crypttab, command line
+ *     host.c             the door; mtab, command line
  *     devices.c          devices by number, path and identifier
  *     places.c           paths below ROOT; file system types of the kernel
  *     tables.c           swap spaces; what mount(8) keeps (utab)
  *     errors.c           errors that file systems report
  *     holders.c          processes and namespaces that hold an unmounted file system
  *     covered.c          data covered by a mount
+ *     mappings.c         crypttab and tables like it: mappings that are opened at boot
  *     units.c            systemd's mount, automount and swap units, by systemctl show
  *     system.c           programs and units below ROOT: fsck helpers, units of the administrator
  *   fstab/               from mounts to the lines of an fstab

@@ -185,6 +185,14 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry);
     @return the tag; `source` if it is not such a tag. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 
+/** Whether a device that does not exist now appears when the system opens its mappings at boot.
+    @report        Says whether the system is not the running one, whose mappings are open.
+    @source        Without quotation marks.
+    @maybe [out]   It is not the mapping itself, but may be in one; not for the running system.
+    @return the line of the mapping: "line 2 of /etc/crypttab"; "": unknown; NULL: none. */
+const char *audit_opened_at_boot(const struct audit_report *report, const struct fstab_facts *facts,
+                                 const char *source, bool *maybe);
+
 /** Whether a device name such as /dev/sda1 may change at the next boot. */
 bool audit_is_unstable(const char *source);
 

@@ -78,8 +78,9 @@ static int check_text(const struct selfcheck_input *in, const char *text, size_t
 {
 	*checked = (struct checked){.file = fstab_parse(len ? text : "", len)};
 	return checked->file
-	       ? audit_fstab(&(struct audit_input){checked->file, in->match->facts, in->d},
-	                     &checked->report) : -1;
+	       ? audit_fstab(&(struct audit_input){
+	                     .file = checked->file, .facts = in->match->facts, .live = in->d,
+	                     .elsewhere = in->match->root[1]}, &checked->report) : -1;
 }
 
 static void checked_destroy(struct checked *checked)

@@ -135,6 +135,7 @@ struct fstab_facts machine_facts(struct fstab_machine *machine)
 		facts.devices = host_devices;
 		facts.look = host_look;
 		facts.answer = fact_answer;
+		facts.opens = host_opens;
 	}
 	return facts;
 }

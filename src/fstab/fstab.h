@@ -100,6 +100,9 @@ struct fstab_facts {
 	/** See fstab_answer(). */
 	int (*answer)(void *arg, enum fstab_question question, const char *name);
 
+	/** host_opens(): where a mapping that does not exist now is opened at boot. */
+	const char *(*opens)(void *arg, const char *name);
+
 	/** Whether a device or file (a path from ROOT, or TAG=value without quotes) is the
 	    source of a line of the plan: 1, 0; -1: unknown. */
 	int (*leads)(void *arg, const char *source, const struct fstab_line *line);

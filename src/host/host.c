@@ -25,6 +25,7 @@ void host_close(struct host *host)
 	free(host->filesystems);
 	free(host->modules);
 	host_units_destroy(&host->units);
+	arena_destroy(&host->mappings.arena);
 }
 
 const struct host_units *host_units(struct host *host)
@@ -110,37 +111,4 @@ enum host_mtab_kind host_mtab(struct host *host, char **text, size_t *len)
 		kind = HOST_MTAB_FILE;
 	strbuf_destroy(&place);
 	return kind;
-}
-
-enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name)
-{
-	static const char crypttab[] = "/etc/crypttab";
-	const char *root = host->in.root;
-	struct strbuf place = {0};
-	size_t len;
-	enum path_followed known = host_follow(host, crypttab, &place);
-	const char *path = strbuf_text(&place);
-	int error = path ? errno : ENOMEM;
-	if (path && known == PATH_SEEN)
-		strbuf_puts(name, path);
-	else
-		strbuf_printf(name, "%s%s", strcmp(root, "/") == 0 ? "" : root, crypttab);
-	enum host_read read = HOST_READ;
-	if (path && known == PATH_SEEN && !mounts_path_block(host->in.paths, path))
-		error = os_read_regular(host->in.os, AT_FDCWD, path, TEXT_MAX, text, &len) == 0
-		                ? 0 : errno;
-	else if (path && known != PATH_MISSING)
-		read = HOST_READ_BLIND;
-	if (read == HOST_READ && error) {
-		read = error == ENOENT || error == ENOTDIR ? HOST_READ_NONE
-		       : error == EACCES || error == EPERM ? HOST_READ_DENIED : HOST_READ_FAILED;
-	} else if (read == HOST_READ && strlen(*text) != len) {
-		free(*text);
-		*text = NULL;
-		read = HOST_READ_NUL;
-	}
-	host->nomem |= place.failed;
-	strbuf_destroy(&place);
-	errno = error;
-	return read;
 }

@@ -11,6 +11,7 @@
 #ifndef GM_HOST_HOST_H
 #define GM_HOST_HOST_H
 
+#include "base/arena.h"
 #include "base/intern.h"
 #include "base/map64.h"
 #include "base/pathmap.h"
@@ -69,6 +70,12 @@ struct host {
 	char *filesystems, *modules;      /* /proc/filesystems; modules.alias of this kernel */
 	bool units_read;
 	struct host_units units;
+	struct host_mappings {            /* host_mappings() */
+		bool read, unknown;       /* unknown: a table could not be read */
+		struct host_mapping *list;
+		size_t count;
+		struct arena arena;
+	} mappings;
 	struct intern looked;             /* the paths of host_look() */
 	struct host_looked {
 		enum fact_kind kind;
@@ -198,6 +205,39 @@ enum host_read {
     @text [out]  For HOST_READ; the caller frees it.
     @name [out]  Its name, for messages. */
 enum host_read host_crypttab(struct host *host, char **text, struct strbuf *name);
+
+/* Mappings that are opened at boot: mappings.c */
+
+/** The fields of a line of a crypttab: name, device, key file, options. */
+enum { HOST_CRYPT_FIELDS = 4 };
+
+/** A field: n bytes of the line. */
+struct host_field {
+	const char *at;
+	size_t n;
+};
+
+/** Split a line of n bytes of a crypttab into fields.  Pure.
+    @fields [out]  The first of them are set.
+    @more [out]    Text follows the last field.
+    @return how many fields there are; 0 for a comment. */
+unsigned host_crypt_fields(const char *line, size_t n, struct host_field fields[HOST_CRYPT_FIELDS],
+                           bool *more);
+
+/** A mapping of the device mapper that ROOT opens at boot. */
+struct host_mapping {
+	const char *name, *device;   /* without quotation marks */
+	const char *where;           /* "line 2 of /etc/crypttab" */
+	bool noauto;                 /* only if a mount or swap space needs it by this name */
+};
+
+/** The mappings of crypttab(5) and the tables like it, read once. */
+const struct host_mappings *host_mappings(struct host *host);
+
+/** The line that makes ROOT open a mapping at boot: `opens` of struct fstab_facts.
+    @name  Of the mapping; NULL: any whose device exists, but that is not open now.
+    @return "line 2 of /etc/crypttab"; NULL: nowhere; "": a table could not be read. */
+const char *host_opens(void *host, const char *name);
 
 /* Errors of file systems: errors.c */
 

@@ -131,7 +131,32 @@ found, _ = told("BOOT-CRYPTTAB")
 gm.expect(sorted(found) == ["BOOT-CRYPTTAB critical b", "BOOT-CRYPTTAB warning a", "BOOT-CRYPTTAB warning b"], f"wrong: {found}")
 result = gm.getmnt("audit", "--only=BOOT-CRYPTTAB")
 gm.expect(result.status == 1 and b"(/etc/crypttab:2)" in result.out, f"where: {result.out}")
-gm.touch(gm.mkdir("/below/etc") + "/fstab", "")
+# Below another root: what its crypttab opens at boot does not exist now, and what is in it is not known.
+gm.mkdir("/below/etc")
+gm.touch("/below/etc/crypttab", f"# name device\nvault {disks['ext4']} none plain\nlazy\t{disks['ext4']} none plain,noauto\ninner /dev/mapper/vault none luks\n")
+gm.touch("/below/etc/veritytab", f"usr {disks['ext4']} {disks['ext4']} 00\n")
+gm.touch("/below/etc/fstab", f"/dev/mapper/vault /a ext4 defaults 0 2\n/dev/mapper/lazy /b ext4 defaults 0 2\n"
+         "/dev/mapper/vg-lv /d ext4 defaults 0 2\n/dev/mapper/usr /usr ext4 ro 0 0\n")
+missing = "FSTAB-SRC-MISSING,BOOT-CRYPTTAB"
+found, _ = told(missing, "--root=/below")
+gm.expect(sorted(found) == ["BOOT-CRYPTTAB info inner", *(f"FSTAB-SRC-MISSING info {target}" for target in ("/a", "/b", "/d", "/usr"))],
+          f"mappings below a root: {found}")
+result = gm.getmnt("audit", "--root=/below", f"--only={missing}", "-v")
+for text in ("does not exist now: it is a mapping, and line 2 of /etc/crypttab opens it at boot", "now, but it may be in a mapping that is not open: line 2",
+             "it is a mapping, and line 1 of /etc/veritytab opens it"):
+    gm.expect(text in result.out.decode(), f"{text}: {result.out}")
+# Without the line, or if its device is missing, the devices are missing.
+gm.touch("/below/etc/crypttab", "vault /dev/gone none plain\n#lazy /dev/gone none plain\n")
+os.unlink("/below/etc/veritytab")
+found, _ = told(missing, "--root=/below")
+gm.expect(sorted(found) == ["BOOT-CRYPTTAB critical vault", *(f"FSTAB-SRC-MISSING critical {target}" for target in ("/b", "/d", "/usr")),
+                            "FSTAB-SRC-MISSING info /a"], f"no mappings below a root: {found}")
+os.unlink("/below/etc/crypttab")
+gm.touch("/below/etc/crypttab.initramfs", f"vault {disks['ext4']} none plain\n")
+found, _ = told(missing, "--root=/below")
+gm.expect(sorted(found) == [f"FSTAB-SRC-MISSING info {target}" for target in ("/a", "/b", "/d", "/usr")], f"of the initial RAM disk: {found}")
+os.unlink("/below/etc/crypttab.initramfs")
+gm.touch("/below/etc/fstab", "")
 for tag, make, below in (("a NUL byte", lambda path: gm.touch(path, "a\0b\n"), ""),
                          ("too large", lambda path: gm.touch(path, "x" * (1 << 21)), ""), ("a pipe", os.mkfifo, ""),
                          ("a link to itself", lambda path: os.symlink("crypttab", path), ""),

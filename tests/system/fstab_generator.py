@@ -43,6 +43,7 @@ def findings(made, code):
 
 
 AUTO, FORMER, UNIT = "x-systemd.automount", "comment=systemd.automount", "x-systemd.wanted-by=multi-user.target"
+UUID = "UUID=11111111-2222-4333-8444-555555555555"
 OPTIONS = ["defaults", "nofail", "noauto", AUTO, FORMER, UNIT, "x-systemd.required-by=a.service", "noauto,nofail", f"noauto,{AUTO}",
            f"noauto,{FORMER}", f"noauto,{UNIT}", "noauto,x-systemd.required-by=a.service", f"noauto,{UNIT},{AUTO}", "noauto,x-systemd.after=a.service"]
 PAIRED = ["nofail", "noauto", AUTO, f"noauto,{FORMER}", f"noauto,{UNIT}"]
@@ -83,6 +84,29 @@ def judge_pairs():
     print(f"  systemd: {len(PAIRED) ** 2} pairs of lines of one mount point")
 
 
+def judge_mappings():
+    """A line of an fstab pulls in the mapping that it names, even if the crypttab says noauto; cryptsetup.target only others."""
+    generator = os.path.dirname(GENERATOR) + "/systemd-cryptsetup-generator"
+    if not os.path.exists(generator):
+        print("  systemd-cryptsetup-generator is missing")
+        return
+    top = tempfile.mkdtemp()
+    gm.touch(f"{top}/crypttab", f"vault {UUID} none luks\nlazy {UUID} none luks,noauto\n")
+    dirs = [gm.mkdir(f"{top}/{name}") for name in ("normal", "early", "late")]
+    subprocess.run([generator, *dirs], stdin=gm.null, stdout=gm.null, stderr=gm.null, check=True, env={"SYSTEMD_CRYPTTAB": f"{top}/crypttab"})
+    for name in ("vault", "lazy"):
+        needed = f"{top}/normal/dev-mapper-{name}.device.requires/systemd-cryptsetup@{name}.service"
+        always = f"{top}/normal/cryptsetup.target.requires/systemd-cryptsetup@{name}.service"
+        gm.expect(os.path.lexists(needed) and os.path.lexists(always) == (name == "vault"), f"{name}: {os.listdir(dirs[0])}")
+    gm.mkdir(f"{top}/root/etc")
+    gm.touch(f"{top}/root/etc/crypttab", gm.read(f"{top}/crypttab"))
+    gm.touch(f"{top}/root/etc/fstab", "".join(f"/dev/mapper/{name} /{name} ext4 defaults 0 2\n" for name in ("vault", "lazy", "valut")))
+    told = gm.getmnt("audit", f"--root={top}/root", "--only=FSTAB-SRC-MISSING", "--json", program=os.environ["GETMNT"]).json()["findings"]
+    levels = {row["target"]: row["severity"] for row in told}
+    gm.expect(levels == {"/vault": "info", "/lazy": "info", "/valut": "critical"}, f"mappings: {told}")
+
+
 judge_started()
 judge_pairs()
+judge_mappings()
 gm.done()

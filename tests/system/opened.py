@@ -212,7 +212,8 @@ for path in ("/etc/fstab", "/keep/fstab", "/sub/etc/fstab"):
 gm.touch("/etc/mtab", "x /x tmpfs rw 0 0\n")
 gm.touch("/keep/file", "x /x tmpfs rw 0 0\n")
 gm.touch("/keep/names", "/disk\0")
-gm.touch("/etc/crypttab")
+for path in ("/etc/crypttab", "/etc/crypttab.initramfs", "/etc/veritytab", "/etc/integritytab", "/sub/etc/crypttab"):
+    gm.touch(path)
 gm.touch("/etc/passwd", "root:x:0:0:::\n")
 gm.touch("/etc/group", "root:x:0:\n")
 gm.touch("/etc/machine-id", "0" * 32 + "\n")

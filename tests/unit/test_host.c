@@ -75,6 +75,9 @@ static const struct fstab_facts facts = {.devices = devices, .look = look,
 
 static char text[16 * 1024];
 
+/** The host is another system than the running one. */
+static bool elsewhere;
+
 /** The findings, a line each: "CODE severity target file:line: message (actual)", and "?CODE" for
     each rule that is not checked. */
 static const char *judged(struct audit_live *host, const char *fstab, struct fstab_plan *plan)
@@ -85,7 +88,8 @@ static const char *judged(struct audit_live *host, const char *fstab, struct fst
 	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
 	host->file = lines;
 	host->plan = plan ? plan : &none;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines}, &report), 0);
+	const struct audit_input in = {.file = lines, .elsewhere = elsewhere};
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&in, &report), 0);
 	audit_set before = report.not_checked;
 	size_t own = report.count;
 	CU_ASSERT_EQUAL_FATAL(audit_host(host, &report), 0);
@@ -321,6 +325,57 @@ UNIT_TEST(cases)
 	CU_ASSERT(count > 40);
 	says("CR LF", judge_crypttab("a\tUUID=luks\r\nc UUID=luks none luks \t\r\n", ""),
 	     NOT_CHECKED);
+}
+
+static const char *opens(void *arg, const char *name)
+{
+	(void)arg;
+	return name && strcmp(name, "outer") == 0 ? "line 1 of /etc/crypttab" : NULL;
+}
+
+static const char *opens_any(void *arg, const char *name)
+{
+	const char *where = opens(arg, name);
+	return where || name ? where : "line 1 of /etc/crypttab";
+}
+
+static const char *opens_unknown(void *arg, const char *name)
+{
+	const char *where = opens(arg, name);
+	return where ? where : "";
+}
+
+/** A mapping on a device that exists only once another mapping is open. */
+UNIT_TEST(nested_mappings)
+{
+	static const char tab[] = "outer UUID=luks none luks\ninner /dev/mapper/outer none luks\n"
+	                          "lv /dev/vg/gone none luks\n";
+	static const char inner[] =
+		"BOOT-CRYPTTAB info inner ct:2: its device does not exist now: line 1 of "
+		"/etc/crypttab opens it at boot (/dev/mapper/outer)\n";
+	struct fstab_facts own = facts;
+	struct audit_live host = healthy();
+	STRBUF(expected);
+	host.facts = &own;
+	host.crypttab = tab;
+	host.crypttab_name = "ct";
+	own.opens = opens;
+	strbuf_printf(&expected, "%sBOOT-CRYPTTAB warning lv ct:3: its device does not exist, and "
+	              "the boot waits for it (/dev/vg/gone)\n" NOT_CHECKED, inner);
+	says("no other mapping", judged(&host, "", NULL), strbuf_str(&expected));
+	own.opens = opens_any;
+	says("of a running system", judged(&host, "", NULL), strbuf_str(&expected));
+	elsewhere = true;
+	strbuf_reset(&expected);
+	strbuf_printf(&expected, "%sBOOT-CRYPTTAB info lv ct:3: its device does not exist now, but "
+	              "may be in a mapping that is not open: line 1 of /etc/crypttab opens it at "
+	              "boot (/dev/vg/gone)\n" NOT_CHECKED, inner);
+	says("a mapping that is not open", judged(&host, "", NULL), strbuf_str(&expected));
+	own.opens = opens_unknown;
+	strbuf_reset(&expected);
+	strbuf_printf(&expected, "%s?BOOT-ROOT\n?BOOT-CRYPTTAB\n", inner);
+	says("unknown", judged(&host, "", NULL), strbuf_str(&expected));
+	elsewhere = false;
 }
 
 /** A device that each boot overwrites, and that is mounted. */

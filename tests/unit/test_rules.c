@@ -84,17 +84,12 @@ static const struct fstab_facts facts = {
 
 static char text[64 * 1024];
 
-/** The findings of a text, a line each: "2 FSTAB-ORDER critical! /a: message". */
-static const char *judged(const char *fstab, const struct fstab_facts *known,
-                          struct audit_report *keep)
+/** Print findings, a line each: "2 FSTAB-ORDER critical! /a: message". */
+static void put_findings(const struct audit_report *report)
 {
-	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
-	struct audit_report report;
-	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, known}, &report), 0);
 	text[0] = '\0';
-	for (size_t i = 0; i < report.count; ++i) {
-		const struct audit_finding *f = &report.findings[i];
+	for (size_t i = 0; i < report->count; ++i) {
+		const struct audit_finding *f = &report->findings[i];
 		CU_ASSERT(f->severity <= audit_rules[f->code].severity);
 		CU_ASSERT(!f->boot || audit_rules[f->code].flags & AR_BOOT);
 		CU_ASSERT_PTR_NULL(strstr(f->message, "hunter2"));
@@ -104,6 +99,17 @@ static const char *judged(const char *fstab, const struct fstab_facts *known,
 		         audit_rules[f->code].code, audit_severity_name(f->severity),
 		         f->boot ? "!" : "", f->target, f->message);
 	}
+}
+
+/** The findings of a text, a line each: "2 FSTAB-ORDER critical! /a: message". */
+static const char *judged(const char *fstab, const struct fstab_facts *known,
+                          struct audit_report *keep)
+{
+	struct fstab_file *lines = fstab_parse(fstab, strlen(fstab));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(lines);
+	struct audit_report report;
+	CU_ASSERT_EQUAL_FATAL(audit_fstab(&(struct audit_input){lines, known}, &report), 0);
+	put_findings(&report);
 	if (keep)
 		*keep = report;
 	else
@@ -281,6 +287,74 @@ UNIT_TEST(what_systemd_skips)
 		CU_ASSERT_EQUAL(strstr(text, "itself and skips this line") != NULL,
 		                systemd && rows[i / 2].skipped);
 		CU_ASSERT(!systemd || (strstr(text, "FSTAB-NOFAIL") != NULL) == rows[i / 2].nofail);
+	}
+}
+
+/** Where a mapping is opened at boot; `arg` of the facts is the name of a mapping. */
+static const char *closed, *maybe_closed;
+
+static const char *opens(void *arg, const char *name)
+{
+	(void)arg;
+	return !name ? maybe_closed
+	       : closed && strcmp(name, closed) == 0 ? "line 2 of /etc/crypttab"
+	       : maybe_closed && !*maybe_closed ? "" : NULL;
+}
+
+/** Devices that do not exist now, but that the boot opens. */
+UNIT_TEST(mappings_that_are_not_open)
+{
+#define SRC "2 FSTAB-SRC-MISSING "
+#define AT_BOOT "line 2 of /etc/crypttab opens it at boot"
+	static const struct {
+		const char *source, *maybe;    /* maybe: of any mapping */
+		const char *elsewhere, *here;  /* of another system, and of the running one */
+	} rows[] = {
+		{"/dev/mapper/none", NULL,
+		 SRC "info /x: the device does not exist now: it is a mapping, and " AT_BOOT,
+		 SRC "info /x: the device does not exist now: it is a mapping, and " AT_BOOT},
+		{"/dev/disk/by-id/dm-name-none", NULL, SRC "info /x: the d", SRC "info /x: the d"},
+		{"/dev/mapper/none2", NULL, SRC "critical! /x: the device does not exist\n",
+		 SRC "critical! /x: the device does not exist\n"},
+		{"UUID=gone", NULL, SRC "critical! /x: no device has this identifier\n",
+		 SRC "critical! /x: no device has this identifier\n"},
+		/* It may be in another mapping; those of a running system are open. */
+		{"UUID=gone", "line 2 of /etc/crypttab", SRC "info /x: no device has this "
+		 "identifier now, but it may be in a mapping that is not open: " AT_BOOT,
+		 SRC "critical! /x: no device has this identifier\n"},
+		{"/dev/vg/none", "line 2 of /etc/crypttab", SRC "info /x: the device does not "
+		 "exist now, but", SRC "critical! /x: the device does not exist\n"},
+		{"/dev/mapper/vg-none", "line 2 of /etc/crypttab", SRC "info /x: the device does",
+		 SRC "critical! /x: the device does not exist\n"},
+		/* The table cannot be read. */
+		{"/dev/mapper/none2", "", NULL, NULL},
+		{"UUID=gone", "", NULL, SRC "critical! /x: no device has this identifier\n"},
+		/* It is there. */
+		{X, "line 2 of /etc/crypttab", NULL, NULL},
+	};
+	struct fstab_facts own = facts;
+	own.opens = opens;
+	closed = "none";
+	for (size_t i = 0; i < 2 * COUNT(rows); ++i) {
+		char whole[256];
+		const char *expected = i % 2 ? rows[i / 2].elsewhere : rows[i / 2].here;
+		struct audit_report report;
+		maybe_closed = rows[i / 2].maybe;
+		snprintf(whole, sizeof(whole), ROOT "%s /x ext4\n", rows[i / 2].source);
+		struct fstab_file *lines = fstab_parse(whole, strlen(whole));
+		const struct audit_input in = {.file = lines, .facts = &own, .elsewhere = i % 2};
+		CU_ASSERT_FATAL(lines && audit_fstab(&in, &report) == 0);
+		put_findings(&report);
+		unit_note("%s", whole);
+		bool good = expected ? has(text, FSTAB_SRC_MISSING, expected)
+		                     : !has(text, FSTAB_SRC_MISSING, NULL);
+		if (!good)
+			printf("%s%s, expected %s\n", whole, text, expected ? expected : "nothing");
+		CU_ASSERT_TRUE(good);
+		CU_ASSERT_EQUAL(audit_set_has(report.not_checked, FSTAB_SRC_MISSING),
+		                !expected && strcmp(rows[i / 2].source, X) != 0);
+		audit_report_destroy(&report);
+		fstab_file_free(lines);
 	}
 }
 

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { NAME, DEVICE, KEY, OPTIONS, FIELDS };
+enum { NAME, DEVICE, KEY, OPTIONS };
 
 static const char mapper[] = "/dev/mapper/";
 
@@ -45,7 +45,7 @@ struct crypttab {
 
 /** A line of the crypttab; the strings have the lifetime of the report. */
 struct crypt {
-	const char *field[FIELDS];   /* NULL: missing */
+	const char *field[HOST_CRYPT_FIELDS];   /* NULL: missing */
 	struct opt *opts;            /* the options in the field OPTIONS */
 	uint32_t nopts;
 	struct audit_finding at;     /* members of a finding that name the line */
@@ -194,7 +194,17 @@ static void check_shared(struct crypttab *tab, const struct crypt *crypt,
 static void report_missing(struct crypttab *tab, const struct crypt *crypt, const char *source)
 {
 	struct fstab_device open = {0};
-	if (!crypt->optional)
+	bool maybe;
+	const char *where = audit_opened_at_boot(tab->report, tab->in->facts, source,
+	                                         &maybe);
+	if (where && !*where)
+		audit_not_checked(tab->report, BOOT_CRYPTTAB);
+	else if (where)
+		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, AUDIT_INFO, "a device",
+			     source, "open that mapping to check this line",
+			     "its device does not exist now%s: %s opens it at boot",
+			     maybe ? ", but may be in a mapping that is not open" : "", where);
+	else if (!crypt->optional)
 		audit_add_at(tab->report, &crypt->at, BOOT_CRYPTTAB, crypt->level, "a device",
 			     source, "name a device of blkid, or add nofail",
 			     "its device does not exist, and the boot waits for it");
@@ -303,18 +313,11 @@ static void check_key(struct crypttab *tab, const struct crypt *crypt)
 /** Split a line of n bytes into fields.  @return false: the line is empty or a comment. */
 static bool read_line(struct crypttab *tab, const char *line, size_t n, struct crypt *crypt)
 {
-	const char *at = line, *end = line + n;
-	for (unsigned i = 0; i < FIELDS; ++i) {
-		at += strspn(at, " \t\r");
-		const char *field = at;
-		at += strcspn(at, " \t\r\n");
-		if (field >= end || (i == 0 && *field == '#'))
-			return i > 0;
-		crypt->field[i] = audit_format(tab->report, "%.*s", (int)(at - field), field);
-	}
-	at += strspn(at, " \t\r");
-	crypt->more = at < end && *at != '#';
-	return true;
+	struct host_field fields[HOST_CRYPT_FIELDS];
+	unsigned count = host_crypt_fields(line, n, fields, &crypt->more);
+	for (unsigned i = 0; i < count; ++i)
+		crypt->field[i] = audit_format(tab->report, "%.*s", (int)fields[i].n, fields[i].at);
+	return count > 0;
 }
 
 /** Find a line that was probably intended for a mapping without a line: a line that is commented

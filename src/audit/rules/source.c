@@ -292,11 +292,47 @@ static void check_image(struct audit *audit, const struct fstab_entry *entry, co
 		add_no_device(audit, entry, source);
 }
 
+const char *audit_opened_at_boot(const struct audit_report *report, const struct fstab_facts *facts,
+                                 const char *source, bool *maybe)
+{
+	static const char *const dirs[] = {"/dev/mapper/", "/dev/disk/by-id/dm-name-"};
+	const char *where = NULL;
+	*maybe = false;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs) && facts->opens && !where; ++i) {
+		size_t n = strlen(dirs[i]);
+		if (strncmp(source, dirs[i], n) == 0 && source[n])
+			where = facts->opens(facts->arg, source + n);
+	}
+	*maybe = !where && facts->opens && report->elsewhere;
+	return *maybe ? facts->opens(facts->arg, NULL) : where;
+}
+
+/** Report a device in a mapping that is not open.  @return whether it is in one, or may be. */
+static bool add_closed(struct audit *audit, const struct fstab_entry *entry, const char *source)
+{
+	bool maybe;
+	const char *where = audit_opened_at_boot(audit->report, audit->in->facts, source, &maybe);
+	const char *what = is_tag(source) ? "no device has this identifier"
+	                                  : "the device does not exist";
+	if (where && !*where)
+		audit_not_checked(audit->report, FSTAB_SRC_MISSING);
+	else if (where)
+		audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_INFO, NULL,
+			       shown_source(entry), "open the mapping to check this line",
+			       maybe ? "%s now, but it may be in a mapping that is not open: %s "
+			               "opens it at boot"
+			             : "%s now: it is a mapping, and %s opens it at boot",
+			       what, where);
+	return where;
+}
+
 /** Report a device that does not exist. */
 static void add_no_source(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	const char *other = other_case(audit, source);
 	bool file = *source == '/' && !word_below(source, "/dev");
+	if (!other && !file && add_closed(audit, entry, source))
+		return;
 	add_missing(audit, entry,
 	            other ? audit_format(audit->report, "did you mean %s? Upper and lower case "
 	                                 "differ", other)
@@ -339,7 +375,7 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 		const char *one = end ? audit_format(audit->report, "%.*s", (int)(end - at), at)
 		                      : at;
 		found = audit_devices(audit->in->facts, one, NULL);
-		if (found == 0)
+		if (found == 0 && !add_closed(audit, entry, one))
 			add_missing(audit, entry, "check with lsblk -f; use the UUID= of the file "
 			            "system", audit_format(audit->report, "the device %s does not "
 			                                   "exist", one));
