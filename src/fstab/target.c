@@ -3,7 +3,11 @@
 
 #include "base/fstypes.h"
 #include "base/words.h"
+#include "base/secret.h"
+#include "mountopts/edit.h"
+#include "mountopts/fsopts.h"
 #include "mountopts/shown.h"
+#include "mountopts/vfsflags.h"
 #include "mounttree.h"
 
 #include <ctype.h>
@@ -61,6 +65,40 @@ bool fstab_below_any(const char *target, const char *const *dirs)
 			return true;
 	}
 	return false;
+}
+
+bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
+                      struct strbuf *why)
+{
+	const char *type = root->fstype ? root->fstype : "",
+	           *source = root->source ? root->source : "none";
+	bool overlay = strcmp(type, "overlay") == 0, sealed = shown_readonly(root);
+	bool image = overlay ? sealed || strncmp(source, "composefs", 9) == 0
+	                     : sealed && !shown_type(line->fstype, type);
+	struct vfs_flags flags = {0};
+	struct strbuf refused = {.arena = why->arena};
+	if (!image || !root->fs_opts)
+		return false;
+	vfs_flags_named(line->options, &flags);
+	/* The kernel refuses all options of an overlay on a remount, since util-linux 2.39 uses
+	   the new system calls; other types refuse those that they do not have. */
+	for (uint32_t i = 0; i < line->nopts; ++i) {
+		const struct opt *o = &line->opts[i];
+		if (!o->is_x && !fsopt_is_general(o->text, o->nname)
+		    && (overlay || !fsopt_of_line(type, FSOPT_KNOWN, o->text, o->nname)))
+			opt_add(&refused, o->text, o->n);
+	}
+	bool writable = sealed && !flags.value[VFS_RO], fails = writable || refused.len;
+	if (fails)
+		strbuf_printf(why, "the root is an image (%s, %s), which ",
+		              source_has_secret(source) ? "***" : source, type);
+	if (writable)
+		strbuf_puts(why, "cannot be remounted read-write");
+	else if (fails)
+		strbuf_printf(why, "refuses the options of the line: %s",
+		              has_secret(strbuf_str(&refused)) ? "***" : strbuf_str(&refused));
+	strbuf_destroy(&refused);
+	return fails;
 }
 
 bool fstab_upon_itself(const struct discovery *d, uint32_t node)

@@ -53,6 +53,13 @@ static inline uint64_t fstab_device_hash(const struct mount *mount)
     and others. */
 bool fstab_is_system(const char *target);
 
+/** Whether a boot fails to remount its root with the options of the line of "/", since the root is
+    an image: an overlay without an upper directory, composefs, or another read-only type than the
+    line names.  systemd-remount-fs, or another init, remounts it.
+    @why [out]  What fails, appended. */
+bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
+                      struct strbuf *why);
+
 /* The systemd units of mounts and swap spaces; which of them were generated from fstab lines. */
 
 /** The kind of unit that makes a mount or swap space.

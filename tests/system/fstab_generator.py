@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the rules say of lines of an fstab, against the units that systemd's generator makes of them."""
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -106,7 +107,63 @@ def judge_mappings():
     gm.expect(levels == {"/vault": "info", "/lazy": "info", "/valut": "critical"}, f"mappings: {told}")
 
 
+# Linux's fspick(2), fsconfig(2), by which mount(8) remounts since util-linux 2.39; its numbers for all architectures.
+FSCONFIG, FSPICK, SET_FLAG, SET_STRING, RECONFIGURE = 431, 433, 0, 1, 7
+GENERAL = {"defaults", "noatime", "x-systemd.growfs"}
+
+
+def remounts(path, options):
+    """Whether the kernel remounts a file system with options as mount(8) passes them on."""
+    picked = gm.libc.syscall(FSPICK, -100, path.encode(), 1)
+    if picked < 0:
+        gm.skip("the kernel has no fspick(2)")
+    good = gm.libc.syscall(FSCONFIG, picked, SET_FLAG, b"ro" if "ro" in options else b"rw", None, 0) == 0
+    for option in options:
+        name, _, value = option.partition("=")
+        if option in GENERAL or option in ("ro", "rw"):
+            continue
+        good = gm.libc.syscall(FSCONFIG, picked, SET_STRING if value else SET_FLAG, name.encode(), value.encode() if value else None, 0) == 0 and good
+    good = gm.libc.syscall(FSCONFIG, picked, RECONFIGURE, None, None, 0) == 0 and good
+    os.close(picked)
+    return good
+
+
+def judge_images():
+    """A root that is an image: the boot remounts it with the options of its line."""
+    top = gm.tmpfs(gm.mkdir(tempfile.mkdtemp() + "/top"))
+    a, b, upper, work, on = (gm.mkdir(f"{top}/{name}") for name in ("a", "b", "upper", "work", "on"))
+    lines = [f"{UUID} / {fstype} {options} 0 0" for fstype in ("btrfs", "ext4") for options in (
+        "defaults", "ro", "ro,noatime,x-systemd.growfs", "subvol=root,compress=zstd:1,ro", "subvol=root", "errors=remount-ro", "rw,noatime")]
+    images = [("composefs", f"lowerdir={a}:{b}", "overlay"), ("composefs", f"lowerdir={a},upperdir={upper},workdir={work}", "overlay")]
+    if shutil.which("mksquashfs") and "squashfs" in gm.read("/proc/filesystems"):
+        gm.touch(f"{a}/file")
+        subprocess.run(["mksquashfs", a, f"{top}/image", "-quiet", "-no-progress"], stdin=gm.null, stdout=gm.null, check=True)
+        loop = gm.run("losetup", "-r", "-f", "--show", f"{top}/image").strip()
+        images.append((loop, "", "squashfs"))
+    for source, data, fstype in images:
+        sealed = "upperdir" not in data
+        gm.mount(source, on, fstype, gm.MS_RDONLY if sealed else 0, data)
+        shown = [line.split() for line in gm.read("/proc/self/mountinfo").splitlines() if line.split()[4] == on][0]
+        shown[1], shown[4] = "1", "/"
+        gm.touch(f"{top}/table", " ".join(shown) + "\n")
+        for line in lines:
+            good = remounts(on, line.split()[3].split(","))
+            gm.touch(f"{top}/fstab", line + "\n")
+            told = gm.getmnt("audit", "-F", f"{top}/table", f"--fstab={top}/fstab", "--only=DRIFT-SOURCE", "--json", program=os.environ["GETMNT"])
+            found = [row for row in told.json()["findings"] if "remounting the root" in row["message"]]
+            gm.expect(len(found) == (not good), f"{fstype} {data}: {line}: {found}, and the kernel {'remounts' if good else 'refuses'} it")
+            gm.expect(all(row["severity"] == "critical" and "comment the line out" in row["hint"] for row in found), f"{line}: {found}")
+            merged = gm.getmnt("fstab", "-F", f"{top}/table", f"--merge={top}/fstab", program=os.environ["GETMNT"])
+            gm.expect(fstype != "overlay" or (b"comment the line out" in merged.err) == (not good), f"{line}: {merged.err}")
+        gm.umount(on)
+        if fstype == "squashfs":
+            gm.run("losetup", "-d", source)
+    gm.umount(top)
+    print(f"  {len(images)} images, each with {len(lines)} lines of the root")
+
+
 judge_started()
 judge_pairs()
 judge_mappings()
+judge_images()
 gm.done()

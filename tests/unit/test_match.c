@@ -54,6 +54,8 @@ static enum fact_kind look(void *arg, const char *target, struct strbuf *path)
 #define BOUND "22 20 8:9 /b /b rw,relatime - ext4 /dev/sdx rw\n"
 #define OVER "22 20 0:40 / /o rw,relatime - overlay o rw,lowerdir=/srv/l:/m\n"
 #define LINE_OF_SRV ROOT_LINE "UUID=" SRV_UUID " /srv ext4 "
+#define IMAGE(mode, source, options) \
+	"20 1 0:38 / / " mode ",relatime - overlay " source " " mode "," options "\n"
 #define MISSING "DRIFT-NOT-IN-FSTAB warning 0\n"
 
 static const struct {
@@ -132,6 +134,24 @@ static const struct {
 	 "DRIFT-READONLY critical 3\n"},
 	{ROOT DATA "22 20 8:2 /b /ro ro,relatime - ext4 /dev/sda2 rw\n",
 	 LINES "/data/a /ro none bind,ro 0 0\n", "source 3 /ro\n", "DRIFT-SOURCE critical 3\n"},
+	/* A boot remounts the root with the options of its line. */
+	{IMAGE("ro", "composefs", "lowerdir=/a:/b"), "UUID=root / ext4 defaults 0 1\n",
+	 "source 1 /\n", "DRIFT-SOURCE critical 1\n"},
+	{IMAGE("ro", "composefs", "lowerdir=/a:/b"), "UUID=root / ext4 ro,subvol=x 0 1\n",
+	 "source 1 /\n", "DRIFT-SOURCE critical 1\n"},
+	{IMAGE("ro", "composefs", "lowerdir=/a:/b"), "UUID=root / ext4 ro,noatime,x-a=b 0 1\n",
+	 "source 1 /\n", ""},
+	{IMAGE("rw", "composefs:12ab", "lowerdir=/a,upperdir=/u,workdir=/w"),
+	 "UUID=root / ext4 rw,errors=remount-ro 0 1\n", "source 1 /\n",
+	 "DRIFT-SOURCE critical 1\n"},
+	{IMAGE("rw", "composefs", "lowerdir=/a,upperdir=/u,workdir=/w"),
+	 "UUID=root / ext4 defaults,noatime 0 1\n", "source 1 /\n", ""},
+	{IMAGE("rw", "overlay", "lowerdir=/a,upperdir=/u,workdir=/w"),
+	 "UUID=root / ext4 errors=remount-ro 0 1\n", "source 1 /\n", ""},
+	{IMAGE("ro", "overlay", "lowerdir=/a:/b"), "overlay / overlay rw 0 0\n", "source 1 /\n",
+	 "DRIFT-SOURCE critical 1\n"},
+	{IMAGE("ro", "composefs", "lowerdir=/a:/b"), "#UUID=root / ext4 defaults 0 1\n",
+	 "no-line 0 /\n", ""},
 	{ROOT SRV IN, LINE_OF_SRV "defaults 0 2\n", "missing 0 /srv/in\n", MISSING},
 	{ROOT SRV BOUND, LINE_OF_SRV "defaults 0 2\n", "missing 0 /b\n", MISSING},
 	{ROOT SRV OVER, LINE_OF_SRV "defaults 0 2\n", "missing 0 /o\n", MISSING},

@@ -294,11 +294,26 @@ static void check_source(struct drift *drift, const struct fstab_entry *line,
 	}
 }
 
+/** Check whether a boot can remount a root that is an image with the options of its line. */
+static void check_root(struct drift *drift, const struct fstab_entry *line)
+{
+	const struct fstab_line *live = drift_live_at(drift, "/");
+	struct strbuf why = {.arena = &drift->report->arena};
+	if (live && live->mount && fstab_root_fault(line, live->mount, &why))
+		drift_report(drift, DRIFT_SOURCE, line, live, AUDIT_CRITICAL,
+			     "no line, or the option ro alone", line->options,
+			     "comment the line out, or write ro as its only option",
+			     "remounting the root at boot (systemd-remount-fs) fails: %s",
+			     strbuf_str(&why));
+}
+
 /** Report a difference that fstab_match() found. */
 static void check_difference(struct drift *drift, const struct fstab_difference *difference)
 {
 	const struct fstab_line *live = difference->live;
 	const struct fstab_entry *line = difference->line;
+	if (line && line->root && drift->reported[line->number - 1])
+		return;   /* by check_root() */
 	switch (difference->kind) {
 	case FSTAB_DIFFER_MISSING:
 		check_without_line(drift, live);
@@ -427,6 +442,10 @@ int audit_drift(const struct audit_live *in, struct audit_report *report)
 		note_causes(&drift);
 		drift_note_named(&drift);
 		index_all(&drift);
+	}
+	for (size_t i = 0; i < in->file->count && !arena->failed; ++i) {
+		if (fstab_is_entry(&in->file->entries[i]) && in->file->entries[i].root)
+			check_root(&drift, &in->file->entries[i]);
 	}
 	for (size_t i = 0; i < in->match->count && !arena->failed; ++i)
 		check_difference(&drift, &in->match->differences[i]);

@@ -5,6 +5,7 @@
 #include "base/command.h"
 #include "base/escape.h"
 #include "base/secret.h"
+#include "fstab/target.h"
 
 #include <inttypes.h>
 
@@ -91,7 +92,7 @@ static void report_note(const char *file, const struct fstab_note *note)
 {
 	const char *place = place_of(note), *text = rows[note->kind].message;
 	const char *fix = rows[note->kind].fix;
-	struct strbuf out = {0}, added = {0};
+	struct strbuf out = {0}, added = {0}, why = {0};
 	if (note->line)
 		strbuf_printf(&out, "line %" PRIu32 ": ", note->line->number);
 	if (place && *place)
@@ -114,10 +115,16 @@ static void report_note(const char *file, const struct fstab_note *note)
 	} else if (fix && (note->kind != FSTAB_NOTE_SOURCE || note->live->fate == FSTAB_LINE)) {
 		strbuf_putc(&out, ';');
 		command_option(&out, "--fix", fix);
+	} else if (note->kind == FSTAB_NOTE_SOURCE && note->line->root && note->live->mount
+	           && fstab_root_fault(note->line, note->live->mount, &why)) {
+		strbuf_printf(&out, "; remounting it at boot (systemd-remount-fs) fails: %s; "
+		              "comment the line out, or write ro as its only option",
+		              strbuf_str(&why));
 	}
 	message(file, "%s", strbuf_str(&out));
 	strbuf_destroy(&out);
 	strbuf_destroy(&added);
+	strbuf_destroy(&why);
 }
 
 bool merge_report(const char *file, const struct fstab_merged *merged, bool explain)
