@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/service.h"
 
+#include "base/fail.h"
 #include "os/clock.h"
 #include "os/process.h"
 
@@ -53,10 +54,8 @@ int os_notify(struct os *os, const char *address, const char *text)
 	enum { WAIT_MS = 1000 };
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	size_t n = strlen(address);
-	if ((*address != '/' && *address != '@') || n < 2 || n >= sizeof(to.sun_path)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if ((*address != '/' && *address != '@') || n < 2 || n >= sizeof(to.sun_path))
+		return fail(EINVAL);
 	memcpy(to.sun_path, address, n);
 	if (*address == '@')
 		*to.sun_path = '\0';   /* the length ends an abstract name */
@@ -109,14 +108,6 @@ int os_event_next(const char **at, size_t *len, struct os_event *event)
 	return 1;
 }
 
-int os_handle(struct os *os, int fd, struct os_handle *handle)
-{
-	int mount_id;
-	handle->bytes = sizeof(handle->data);
-	return OS_CALL(os, OS_TO_HANDLE, name_to_handle_at, fd, "",
-	               (struct file_handle *)(void *)handle, &mount_id, AT_EMPTY_PATH);
-}
-
 int os_open_handle(struct os *os, int mount, const struct os_handle *handle)
 {
 	struct os_handle copy = *handle;
@@ -129,9 +120,12 @@ int os_open_handle(struct os *os, int mount, const struct os_handle *handle)
 static int open_btrfs_top(struct os *os, int fd)
 {
 	struct statfs st;
-	struct os_handle handle;
+	struct os_handle handle = {.bytes = sizeof(handle.data)};
+	int mount_id;
 	if (os_fstatfs(os, fd, &st) != 0 || (unsigned long)st.f_type != BTRFS_SUPER_MAGIC
-	    || os_handle(os, fd, &handle) != 0 || handle.bytes < BTRFS_HANDLE_BYTES)
+	    || OS_CALL(os, OS_TO_HANDLE, name_to_handle_at, fd, "",
+	               (struct file_handle *)(void *)&handle, &mount_id, AT_EMPTY_PATH) != 0
+	    || handle.bytes < BTRFS_HANDLE_BYTES)
 		return fail(EXDEV);
 	/* open_by_handle_at(2) accepts no O_PATH descriptor. */
 	int dir = os_openat(os, fd, ".", O_RDONLY | O_DIRECTORY);

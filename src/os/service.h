@@ -78,9 +78,6 @@ int os_errors_add(struct os *os, int group, int fd);
     @except  A process.  @return whether another process met an error. */
 bool os_errors_read(struct os *os, int group, int except);
 
-/** The handle of a directory.  @return 0, or -1.  Errors: those of name_to_handle_at(2). */
-int os_handle(struct os *os, int fd, struct os_handle *handle);
-
 /** Open an object by its handle, with O_PATH.
     @mount  Any object of its file system, not O_PATH; the result belongs to the same mount.
     @return a descriptor, or -1.  Errors: ESTALE: it was removed; those of open_by_handle_at(2). */

@@ -60,18 +60,12 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 		find->actions[find->nactions++] = (struct find_action){.file = &find->out};
 	}
 	struct find_action *prepared = &find->actions[action->index];
-	switch (action->kind) {
-	case QA_FPRINT: case QA_FPRINT0: case QA_FPRINTF: case QA_FLS:
-		if (open_file(find, prepared, action, why) != 0)
-			return -1;
-		break;
-	case QA_OK: case QA_OKDIR:
-		find->asks = true;
-		break;
-	default:
-		break;
-	}
-	switch (action->kind) {
+	enum query_action_kind kind = action->kind;
+	bool has_file = kind == QA_FPRINT || kind == QA_FPRINT0 || kind == QA_FPRINTF
+	                || kind == QA_FLS;
+	if (has_file && open_file(find, prepared, action, why) != 0)
+		return -1;
+	switch (kind) {
 	case QA_LS: case QA_FLS:
 		action->mask = LS_MASK;
 		action->target = true;

@@ -59,8 +59,6 @@ struct find {
 	int widths[8];            /* column widths of -ls; a longer cell widens its column */
 	uint64_t found;           /* number of objects found */
 	const struct search_visit *visit;   /* the current object */
-	bool reads_names;         /* -files0-from reads standard input */
-	bool asks;                /* the expression has -ok or -okdir */
 	bool follows;             /* -L or -follow */
 	bool follow_roots;        /* -H or -L */
 	bool ignore_race;         /* a removed object is not an error */

@@ -73,13 +73,12 @@ int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
 
 /** Read the mounts, decide which of them get an index, and open the directory of all indexes, if it
     exists.
-    @return 0, or an exit status after a message.  index_verb() calls index_run_end(). */
+    @return 0, or an exit status after a message. */
 int index_run_begin(struct index_run *ir, const struct index_opts *opts);
 
 /** Make the directory of all indexes, if it does not exist.
     @return 0, or an exit status after a message. */
 int index_run_create(struct index_run *ir);
-void index_run_end(struct index_run *ir);
 
 /** Whether an operand is not empty; print a message if it is empty. */
 bool index_path_given(const char *path);

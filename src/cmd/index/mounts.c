@@ -128,7 +128,7 @@ int index_run_create(struct index_run *ir)
 	return ir->dirfd >= 0 ? 0 : indexed_dir_error(strbuf_str(&ir->dir));
 }
 
-void index_run_end(struct index_run *ir)
+static void run_end(struct index_run *ir)
 {
 	if (!ir->begun)
 		return;
@@ -156,7 +156,7 @@ int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts)
 		options_help(verb->options, verb->usage, verb->notes, stdout);
 	} else {
 		status = verb->run(&ir, opts, argv + optind, (size_t)(argc - optind));
-		index_run_end(&ir);
+		run_end(&ir);
 	}
 	return finish_stdout() == 0 ? status : CX_ERROR;
 }
