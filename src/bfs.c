@@ -19,6 +19,8 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/fail.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +51,7 @@ struct bfs *bfs_new(struct os *os, const struct bfs_policy *policy, int rootfd, 
 		bfs->root->refs = 1;
 	if (!bfs->reader || !bfs->root) {
 		bfs_free(bfs);
-		errno = ENOMEM;
-		return NULL;
+		return fail_null(ENOMEM);
 	}
 	bfs->root->fd = rootfd;
 	return bfs;
@@ -291,10 +292,8 @@ int bfs_step(struct bfs *bfs)
 	if (more && !bfs->ended && !bfs->failed)
 		return 2;
 	batches_drain(bfs);
-	if (bfs->failed) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (bfs->failed)
+		return fail(ENOMEM);
 	return bfs->ended ? 1 : 0;
 }
 

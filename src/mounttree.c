@@ -23,6 +23,7 @@
  * The mount that contains the process's root is never hidden, and covers the mounts stacked on it.
  */
 #include "mounttree.h"
+#include "base/fail.h"
 #include "base/words.h"
 
 #include <assert.h>
@@ -245,10 +246,8 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 {
 	*tree = (struct mtree){0};
 	map64_init(&tree->by_key);
-	if (n >= UINT32_MAX - 16) {
-		errno = EOVERFLOW;
-		return -1;
-	}
+	if (n >= UINT32_MAX - 16)
+		return fail(EOVERFLOW);
 	/* One more, for a synthetic root. */
 	tree->nodes = calloc(n + 1, sizeof(*tree->nodes));
 	tree->order = calloc(n + 1, sizeof(*tree->order));
@@ -306,8 +305,7 @@ int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_
 
 fail:
 	mtree_destroy(tree);
-	errno = ENOMEM;
-	return -1;
+	return fail(ENOMEM);
 }
 
 void mtree_destroy(struct mtree *tree)

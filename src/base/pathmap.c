@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,10 +21,8 @@ int pathmap_add(struct pathmap *map, const char *path, uint32_t value)
 {
 	struct arena *arena = map->newest.arena;
 	if (arena ? !arena_room(arena, &map->entries, map->count, sizeof(*map->entries))
-	          : !ARRAY_ROOM(map->entries, map->count, &map->room)) {
-		errno = ENOMEM;
-		return -1;
-	}
+	          : !ARRAY_ROOM(map->entries, map->count, &map->room))
+		return fail(ENOMEM);
 	uint64_t hash = map64_text(path);
 	uint32_t before = map64_get(&map->newest, hash);
 	if (map64_set(&map->newest, hash, map->count) == MAP64_NONE || (arena && arena->failed))

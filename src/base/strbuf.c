@@ -2,6 +2,7 @@
 #include "base/strbuf.h"
 
 #include "base/arena.h"
+#include "base/fail.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -130,8 +131,7 @@ const char *strbuf_text(const struct strbuf *buf)
 {
 	if (!buf->failed)
 		return strbuf_str(buf);
-	errno = ENOMEM;
-	return NULL;
+	return fail_null(ENOMEM);
 }
 
 char *strbuf_take(struct strbuf *buf)

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/map64.h"
 
 #include <errno.h>
@@ -159,10 +160,8 @@ int usage_add_once(struct usage *usage, uint32_t row, uint64_t dev, uint64_t ino
 {
 	uint64_t key = (ino ^ dev * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 	const uint32_t new = (uint32_t)usage->nfiles;
-	if (new == MAP64_NONE || !ARRAY_ROOM(usage->files, usage->nfiles, &usage->files_room)) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (new == MAP64_NONE || !ARRAY_ROOM(usage->files, usage->nfiles, &usage->files_room))
+		return fail(ENOMEM);
 	for (;; ++key) {
 		uint32_t i = map64_put(&usage->by_file, key, new);
 		if (i == MAP64_NONE)

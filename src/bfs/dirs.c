@@ -14,6 +14,7 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/fail.h"
 #include "path/resolve.h"
 
 #include <errno.h>
@@ -211,8 +212,7 @@ int bfs_dir_open(struct bfs *bfs, struct bfs_dir *dir)
 		strbuf_putc(&path, '.');
 	if (path.failed) {
 		strbuf_destroy(&path);
-		errno = ENOMEM;
-		return -1;
+		return fail(ENOMEM);
 	}
 	++from->busy;
 	bfs_dirs_evict(bfs, bfs->max_fds - 1);

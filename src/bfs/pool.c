@@ -5,6 +5,8 @@
  */
 #include "bfs/bfs_impl.h"
 
+#include "base/fail.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,8 +91,7 @@ struct bfs_pool *bfs_pool_new(const struct os *os, const struct bfs_policy *poli
 		struct os none;
 		os_clone_state(&none, os);
 		bfs_pool_free(pool, &none);
-		errno = error;
-		return NULL;
+		return fail_null(error);
 	}
 	*n = pool->n;
 	return pool;

@@ -2,6 +2,7 @@
 #include "fstab/entry.h"
 
 #include "base/escape.h"
+#include "base/fail.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "fstab/target.h"
@@ -129,8 +130,7 @@ struct fstab_file *fstab_parse(const char *text, size_t len)
 		return file;
 	int error = errno;
 	fstab_file_free(file);
-	errno = error;
-	return NULL;
+	return fail_null(error);
 }
 
 void fstab_file_free(struct fstab_file *file)

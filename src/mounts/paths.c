@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mounts/paths.h"
 
+#include "base/fail.h"
 #include "path/resolve.h"
 
 #include <assert.h>
@@ -71,8 +72,7 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 		intern_put(&paths->plain, path, strlen(path), &number);
 	if (!plain && !pipe)
 		return n;
-	errno = EINVAL;
-	return -1;
+	return fail(EINVAL);
 }
 
 /** Whether the name of the working directory leads to it: if another mount covers the directory,

@@ -2,6 +2,7 @@
 /* Files and directories that the user named.  place.c resolves the names. */
 #include "path/named.h"
 
+#include "base/fail.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "path/replace_impl.h"
@@ -33,10 +34,8 @@ static int open_named(struct os *os, const char *path, const char *given)
 		return -1;
 	unsigned type = st.mode & S_IFMT;
 	/* Through a symlink to a pipe we could wait for our own output. */
-	if (type == S_IFIFO && !is_direct(os, given ? given : path)) {
-		errno = EPERM;
-		return -1;
-	}
+	if (type == S_IFIFO && !is_direct(os, given ? given : path))
+		return fail(EPERM);
 	if (type == S_IFREG || type == S_IFIFO || type == 0) {
 		/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
 		int fd = os_openat(os, AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
@@ -45,8 +44,7 @@ static int open_named(struct os *os, const char *path, const char *given)
 			return fd;
 		os_close(os, fd);
 	}
-	errno = type == S_IFDIR ? EISDIR : ENOTSUP;
-	return -1;
+	return fail(type == S_IFDIR ? EISDIR : ENOTSUP);
 }
 
 int path_read_named(struct os *os, const char *path, const char *given, size_t max, char **text,
@@ -67,10 +65,8 @@ static int open_seen(const struct place *place, const char *name, const struct s
 	struct os *os = place->os;
 	struct stat st;
 	int fd = os_openat(os, place->fd, name, O_WRONLY | O_NOCTTY | O_NOFOLLOW);
-	if (fd < 0) {
-		errno = errno == ENOENT || errno == ELOOP ? EAGAIN : errno;
-		return -1;
-	}
+	if (fd < 0)
+		return fail(errno == ENOENT || errno == ELOOP ? EAGAIN : errno);
 	int rc = os_fstatat(os, fd, "", &st), error = errno;
 	if (rc == 0 && (st.st_dev != seen->st_dev || st.st_ino != seen->st_ino)) {
 		rc = -1;
@@ -82,8 +78,7 @@ static int open_seen(const struct place *place, const char *name, const struct s
 	if (rc == 0)
 		return fd;
 	os_close(os, fd);
-	errno = error;
-	return -1;
+	return fail(error);
 }
 
 /** Create or truncate the file of a place.  @return -1 with EAGAIN: its name has changed. */
@@ -92,10 +87,8 @@ static int create_at(const struct place *place, struct strbuf *why)
 	struct os *os = place->os;
 	const char *name = path_name(&place->walk);
 	struct stat st, dir;
-	if (!place->found) {
-		errno = EISDIR;
-		return -1;
-	}
+	if (!place->found)
+		return fail(EISDIR);
 	if (place->by_kernel)
 		return os_create(os, place->fd, name, O_TRUNC);
 	if (os_fstatat(os, place->fd, name, &st) != 0) {
@@ -104,18 +97,15 @@ static int create_at(const struct place *place, struct strbuf *why)
 			errno = EAGAIN;
 		return fd;
 	}
-	if (S_ISLNK(st.st_mode)) {
-		errno = EAGAIN;
-		return -1;
-	}
+	if (S_ISLNK(st.st_mode))
+		return fail(EAGAIN);
 	if (os_fstatat(os, place->fd, "", &dir) != 0)
 		return -1;
 	if (path_is_planted(os_geteuid(os), st.st_uid, dir.st_uid, dir.st_mode)) {
 		strbuf_printf(why, "it belongs to uid %u, in a directory where everybody may "
 		              "create files; remove it, or name a file elsewhere",
 		              (unsigned)st.st_uid);
-		errno = EACCES;
-		return -1;
+		return fail(EACCES);
 	}
 	return open_seen(place, name, &st);
 }
@@ -135,8 +125,7 @@ int path_create_named(struct os *os, const char *path, struct strbuf *why)
 		if (fd >= 0 || errno != EAGAIN)
 			return fd;
 	}
-	errno = ELOOP;
-	return -1;
+	return fail(ELOOP);
 }
 
 int path_open_dir_named(struct os *os, const char *path, bool create)

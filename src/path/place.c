@@ -141,8 +141,7 @@ static ssize_t place_link(void *arg, struct path_walk *walk, char target[PATH_MA
 		if (place->opts->may_pipe && strncmp(target, "pipe:[", 6) == 0) {
 			place->pipe = os_openat(place->os, place->fd, name,
 			                        O_RDONLY | O_NONBLOCK | O_NOCTTY);
-			errno = place->pipe < 0 ? errno : EINVAL;
-			return -1;
+			return fail(place->pipe < 0 ? errno : EINVAL);
 		}
 	}
 	if (!place->link && !(place->link = strdup(target)))

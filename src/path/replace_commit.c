@@ -10,6 +10,7 @@
  */
 #include "path/replace_impl.h"
 
+#include "base/fail.h"
 #include "os/file.h"
 
 #include <errno.h>
@@ -176,8 +177,7 @@ static int lock_open(const struct writer *w, struct entry *lock)
 	int error = errno;
 	if (stat_name(w, lock->name, &st) == 0 && (S_ISLNK(st.st_mode) || error == EACCES))
 		return fail_lock(w, lock->name, &st);
-	errno = error;
-	return -1;
+	return fail(error);
 }
 
 static int lock_once(struct writer *w, struct entry *lock)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "path/resolve.h"
 
+#include "base/fail.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,14 +96,10 @@ static enum step next_step(struct path_walk *walk)
 static int follow(struct path_walk *walk, const char *target)
 {
 	char *rest = NULL;
-	if (++walk->links > PATH_LINKS || !*target) {
-		errno = *target ? ELOOP : ENOENT;
-		return -1;
-	}
-	if (asprintf(&rest, "%s%s", target, walk->rest + walk->at) < 0) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (++walk->links > PATH_LINKS || !*target)
+		return fail(*target ? ELOOP : ENOENT);
+	if (asprintf(&rest, "%s%s", target, walk->rest + walk->at) < 0)
+		return fail(ENOMEM);
 	free(walk->rest);
 	walk->rest = rest;
 	walk->at = 0;
@@ -113,10 +111,8 @@ int path_resolve(struct path_walk *walk, const struct path_how *how)
 {
 	char target[PATH_MAX];
 	for (enum step step; (step = next_step(walk)) != STEP_END;) {
-		if (walk->text.failed) {
-			errno = ENOMEM;
-			return -1;
-		}
+		if (walk->text.failed)
+			return fail(ENOMEM);
 		if (step == STEP_UP) {
 			if (how->up && how->up(how->arg, walk) != 0)
 				return -1;
@@ -125,10 +121,8 @@ int path_resolve(struct path_walk *walk, const struct path_how *how)
 		if (how->may && how->may(how->arg, walk) != 0)
 			return -1;
 		ssize_t n = how->link(how->arg, walk, target);
-		if (n >= (ssize_t)sizeof(target) - 1) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
+		if (n >= (ssize_t)sizeof(target) - 1)
+			return fail(ENAMETOOLONG);
 		if (n >= 0) {
 			if (follow(walk, target) != 0
 			    || (*target == '/' && how->top && how->top(how->arg, walk) != 0))

@@ -2,6 +2,7 @@
 #include "search/avoid.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/map64.h"
 
 #include <errno.h>
@@ -141,10 +142,8 @@ static uint32_t avoid_walk(const struct avoid *avoid, uint32_t node, const char 
 int avoid_lead(struct avoid *avoid, uint32_t root, const char *path, uint32_t to)
 {
 	uint32_t node = avoid_walk(avoid, root, path, avoid);
-	if (node == AVOID_NONE) {
-		errno = ENOMEM;
-		return -1;
-	}
+	if (node == AVOID_NONE)
+		return fail(ENOMEM);
 	avoid->nodes[node].to = to;
 	return 0;
 }

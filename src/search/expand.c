@@ -16,6 +16,7 @@
 #include "search/expand.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,17 +50,10 @@ static size_t escaped_at(const char *text, size_t at, size_t to)
 	return text[at] == '\\' && to - at > 1 ? 2 : 1;
 }
 
-static int no_memory(void)
-{
-	errno = ENOMEM;
-	return -1;
-}
-
 static int too_big(struct pattern_error *error, const char *why, size_t at)
 {
 	*error = (struct pattern_error){.why = why, .at = at};
-	errno = E2BIG;
-	return -1;
+	return fail(E2BIG);
 }
 
 /* Scanning */
@@ -67,7 +61,7 @@ static int too_big(struct pattern_error *error, const char *why, size_t at)
 static int add_place(struct expansion *e, size_t at, size_t to, struct expand_place like)
 {
 	if (!ARRAY_ROOM(e->places, e->nplaces, &e->places_size))
-		return no_memory();
+		return fail(ENOMEM);
 	e->place_at[at] = e->nplaces;
 	like.at = (uint32_t)at;
 	like.to = (uint32_t)to;
@@ -152,7 +146,7 @@ static int add_option(struct expansion *e, struct expand_place *place, struct ex
 		return too_big(error, "more than 32,768 components, with braces expanded",
 		               place->at);
 	if (!ARRAY_ROOM(e->options, e->noptions, &e->options_size))
-		return no_memory();
+		return fail(ENOMEM);
 	option.place = (uint32_t)(place - e->places);
 	option.from = (uint32_t)e->words.len;
 	strbuf_add(&e->words, word, len);
@@ -160,7 +154,7 @@ static int add_option(struct expansion *e, struct expand_place *place, struct ex
 	e->options[e->noptions++] = option;
 	++place->noptions;
 	e->automaton |= option.kind == EXPAND_AUTOMATON;
-	return e->words.failed ? no_memory() : 0;
+	return e->words.failed ? fail(ENOMEM) : 0;
 }
 
 /** Whether anything can match at a place, or after the end. */
@@ -275,7 +269,7 @@ static int find_words(struct expansion *e, struct expand_place *place, unsigned 
 				return 0;
 		} else if (brace->close && e->text[at] == '{') {
 			if (!ARRAY_ROOM(e->choices, e->nchoices, &e->choices_size))
-				return no_memory();
+				return fail(ENOMEM);
 			e->choices[e->nchoices++] = (struct expand_choice){
 				.at = (uint32_t)at, .len = (uint32_t)e->word.len,
 			};
@@ -286,7 +280,7 @@ static int find_words(struct expansion *e, struct expand_place *place, unsigned 
 			next = glob_atom_end(e->text, at, to, error);
 			strbuf_add(&e->word, e->text + at, next - at);
 			if (e->word.failed)
-				return no_memory();
+				return fail(ENOMEM);
 			if (e->word.len > PATTERN_COMPONENT_MAX)
 				return too_big(error, "a component is longer than 4,096 bytes",
 				               place->at);
@@ -323,7 +317,7 @@ int expand(struct expansion *e, const char *text, size_t len, size_t first, unsi
 		.reached = calloc(len + 2, sizeof(*e->reached)),
 	};
 	if (!e->braces || !e->place_at || !e->reached)
-		return no_memory();
+		return fail(ENOMEM);
 	for (size_t from = 0; from <= len; ) {
 		/* The two texts are alternatives of one, also if the first ends in a backslash. */
 		size_t to = from, end = from < first ? first - 1 : len;

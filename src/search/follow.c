@@ -10,6 +10,7 @@
 #include "search/follow.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/fstypes.h"
 #include "bfs.h"
 #include "os/change.h"
@@ -52,13 +53,6 @@ static void move_to(struct follow *follow, int fd)
 	follow->at = fd;
 }
 
-/** Fail with an error number. */
-static int refuse(int error)
-{
-	errno = error;
-	return -1;
-}
-
 /** A name in the current directory leads to another mount: find which, and whether it may be
     entered.  @return 0, or -1. */
 static int cross(struct follow *follow, const char *name)
@@ -68,15 +62,15 @@ static int cross(struct follow *follow, const char *name)
 	const struct search_mount *m = search_mount_at(mounts, follow->next_node);
 	/* Without a table even the look at its root can block. */
 	if (follow->node == AVOID_UNKNOWN)
-		return refuse(EXDEV);
+		return fail(EXDEV);
 	unsigned mask = mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(follow->os, follow->at, name, flags, mask, &st) != 0)
-		return refuse(EREMOTE);
+		return fail(EREMOTE);
 	uint64_t id = os_statx_mnt_id(&st, mounts->unique);
 	int error = search_mounts_refuse(mounts, follow->os, id);
 	if (error != 0)
-		return refuse(error);
+		return fail(error);
 	follow->next_mount = id ? id : m ? m->id : 0;
 	if (id && (!m || m->id != id))
 		follow->next_node = search_mounts_root(mounts, id);
@@ -95,13 +89,13 @@ static int open_name(struct follow *follow, const char *name)
 	follow->next_node = avoid_step(mounts->avoid, follow->node, name, strlen(name));
 	if (search_mounts_blocked(mounts, follow->next_node)
 	    || (!mounts->any && search_dir_waits(os, follow->at, name)))
-		return refuse(EREMOTE);
+		return fail(EREMOTE);
 	int fd = os_openat2(os, follow->at, name, flags, RESOLVE_NO_XDEV);
 	if (fd >= 0 || (errno != EXDEV && errno != ENOSYS))
 		return fd;
 	const struct search_mount *m = search_mount_at(mounts, follow->next_node);
 	if (errno == EXDEV ? cross(follow, name) != 0 : follow->node == AVOID_UNKNOWN)
-		return refuse(errno == ENOSYS ? EREMOTE : errno);
+		return fail(errno == ENOSYS ? EREMOTE : errno);
 	if (m && follow->next_mount == follow->mount)
 		follow->next_mount = m->id;
 	return os_openat(os, follow->at, name, flags);
@@ -142,16 +136,12 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	struct follow *follow = arg;
 	struct os *os = follow->os;
 	follow->next = open_name(follow, path_name(walk));
-	if (follow->next < 0) {
-		errno = errno == EINVAL ? ENOTSUP : errno;   /* EINVAL: not a symlink */
-		return -1;
-	}
+	if (follow->next < 0)
+		return fail(errno == EINVAL ? ENOTSUP : errno);   /* EINVAL: not a symlink */
 	ssize_t n = os_readlinkat(os, follow->next, "", target, PATH_MAX);
 	/* Both errors mean that it is not a symlink. */
-	if (n < 0 && (errno == ENOENT || errno == EINVAL)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (n < 0 && (errno == ENOENT || errno == EINVAL))
+		return fail(EINVAL);
 	int error = n < 0 ? errno : refuse_link(follow, path_name(walk));
 	os_close(os, follow->next);
 	follow->next = -1;
@@ -169,8 +159,7 @@ static int follow_enter(void *arg, struct path_walk *walk)
 	/* A component followed by a slash or another component must be a directory. */
 	if (walk->last || os_file_type(follow->os, follow->at, NULL, NULL) == S_IFDIR)
 		return 0;
-	errno = ENOTDIR;
-	return -1;
+	return fail(ENOTDIR);
 }
 
 static int follow_up(void *arg, struct path_walk *walk)
@@ -186,12 +175,12 @@ static int follow_up(void *arg, struct path_walk *walk)
 	if (m && m->id != follow->mount) {
 		int error = search_mounts_refuse(mounts, os, m->id);
 		if (error != 0)
-			return refuse(error);
+			return fail(error);
 		follow->mount = m->id;
 	} else if (mounts && !mounts->any) {
 		fd = os_openat2(os, follow->at, "..", O_PATH, RESOLVE_NO_XDEV);
 		if (fd < 0 && (!m || errno != ENOSYS))
-			return refuse(errno == ENOSYS ? EREMOTE : errno);
+			return fail(errno == ENOSYS ? EREMOTE : errno);
 	}
 	if (fd < 0)
 		fd = os_openat(os, follow->at, "..", O_PATH);
@@ -212,7 +201,7 @@ static int follow_top(void *arg, struct path_walk *walk)
 		follow->mount = mounts->top;
 		follow->node = search_mounts_node(mounts, follow->mount, "/");
 		if (search_mounts_refuse(mounts, follow->os, follow->mount) == EREMOTE)
-			return refuse(EREMOTE);
+			return fail(EREMOTE);
 	}
 	int fd = os_openat(follow->os, AT_FDCWD, "/", O_PATH);
 	if (fd < 0)

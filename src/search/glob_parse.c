@@ -4,6 +4,8 @@
  */
 #include "search/glob_impl.h"
 
+#include "base/fail.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -22,8 +24,7 @@ struct parser {
 static int refuse(struct parser *p, size_t at, const char *why)
 {
 	*p->error = (struct pattern_error){.why = why, .at = at};
-	errno = EINVAL;
-	return -1;
+	return fail(EINVAL);
 }
 
 static void add_token(struct parser *p, uint32_t token)

@@ -2,6 +2,7 @@
 #include "search/mounts.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/words.h"
 
 #include <errno.h>
@@ -55,10 +56,8 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
 		*texts[i] = kept;
 	}
 	if (failed || !ARRAY_ROOM(mounts->list, mounts->n, &mounts->size)
-	    || map64_put(&mounts->by_id, mount->id, mounts->n) == MAP64_NONE) {
-		errno = ENOMEM;
-		return -1;
-	}
+	    || map64_put(&mounts->by_id, mount->id, mounts->n) == MAP64_NONE)
+		return fail(ENOMEM);
 	mounts->list[mounts->n++] = copy;
 	mounts->nosymfollow |= mount->flags & MOUNT_NOSYMFOLLOW;
 	return 0;

@@ -29,6 +29,7 @@
 #include "search/pattern.h"
 
 #include "base/casefold.h"
+#include "base/fail.h"
 #include "search/expand.h"
 #include "search/glob_impl.h"
 
@@ -303,10 +304,8 @@ struct pattern *pattern_compile_excluding(const char *text, size_t len, const ch
 	error->exclude = wrong;
 	if (!wrong)
 		wrong = check_text(text, len, flags, error);
-	if (wrong) {
-		errno = wrong;
-		return NULL;
-	}
+	if (wrong)
+		return fail_null(wrong);
 	if (!exclude)
 		return compile(text, len, 0, flags, error);
 	size_t first = exclude_len + 1;

@@ -2,6 +2,7 @@
 /* What a query needs to know of the world, from this process. */
 #include "search/query.h"
 
+#include "base/fail.h"
 #include "os/change.h"
 
 #include <errno.h>
@@ -41,8 +42,7 @@ static int look_up(void *arg, bool group, const char *name, uint32_t *id)
 	/* The errors that stand for "not found": getpwnam(3). */
 	if (error == 0 || error == ENOENT || error == ESRCH || error == EBADF || error == EPERM)
 		return 0;
-	errno = error;
-	return -1;
+	return fail(error);
 }
 
 int query_host_owner(bool group, uint32_t id)

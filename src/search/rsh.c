@@ -8,6 +8,7 @@
  */
 #include "search/remote.h"
 
+#include "base/fail.h"
 #include "os/process.h"
 
 #include <errno.h>
@@ -58,8 +59,7 @@ int searchrsh(void *command, const struct search_server *server, struct search_l
 	int n = remote_words(text, words, WORDS_MOST);
 	if (n <= 0) {
 		free(text);
-		errno = EINVAL;
-		return -1;
+		return fail(EINVAL);
 	}
 	const char *more[OURS] = {NULL};
 	int m = 0;

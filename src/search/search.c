@@ -26,6 +26,7 @@
  */
 #include "search/search_impl.h"
 
+#include "base/fail.h"
 #include "search/remote.h"
 
 #include <dirent.h>
@@ -103,8 +104,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	    || options->engine < SEARCH_ENGINE_AUTO || options->engine > SEARCH_ENGINE_BULK) {
 		search_mounts_destroy(mounts);
 		query_free(query);
-		errno = EINVAL;
-		return NULL;
+		return fail_null(EINVAL);
 	}
 	search = calloc(1, sizeof(*search));
 	if (!search) {
@@ -231,28 +231,18 @@ static void read_more(SEARCH *search)
 
 struct searchent *readsearch(SEARCH *search)
 {
-	if (!search) {
-		errno = EINVAL;
-		return NULL;
-	}
-	if (!os_origin_is_here(&search->origin)) {
-		errno = ECHILD;
-		return NULL;
-	}
+	if (!search)
+		return fail_null(EINVAL);
+	if (!os_origin_is_here(&search->origin))
+		return fail_null(ECHILD);
 	for (;;) {
-		if (atomic_load(&search->cancelled)) {
-			errno = ECANCELED;
-			return NULL;
-		}
+		if (atomic_load(&search->cancelled))
+			return fail_null(ECANCELED);
 		if (search->failed || search->queue.failed || search->path.failed
-		    || search->target.failed) {
-			errno = ENOMEM;
-			return NULL;
-		}
-		if (search->ended) {
-			errno = 0;
-			return NULL;
-		}
+		    || search->target.failed)
+			return fail_null(ENOMEM);
+		if (search->ended)
+			return fail_null(0);
 		if (search->at < search->part_end) {
 			struct searchent *entry = search_next_entry(search);
 			if (entry && !search->path.failed && !search->target.failed)

@@ -14,6 +14,7 @@
 #include "search/source_impl.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,8 +63,7 @@ static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 	*mark = run->scratch.tag;
 	if (!search_stopped(search) && !search->failed)
 		return !entered ? 0 : is_open(search, *mark) ? 2 : 1;
-	errno = ECANCELED;
-	return -1;
+	return fail(ECANCELED);
 }
 
 /* Mounts below a start */

@@ -5,6 +5,7 @@
 #include "search/source_impl.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "path/resolve.h"
 
 #include <dirent.h>
@@ -92,10 +93,8 @@ int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	struct source_run *run = search->run;
 	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
-	if (run->dir_error) {
-		errno = run->dir_error;
-		return -1;
-	}
+	if (run->dir_error)
+		return fail(run->dir_error);
 	int fd = *path ? source_open_below(scratch->os, run->fd, path + 1, RESOLVE_NO_XDEV)
 	         : run->fd;
 	if (fd < 0)

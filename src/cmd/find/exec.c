@@ -8,6 +8,7 @@
  */
 #include "cmd/find/exec.h"
 
+#include "base/fail.h"
 #include "cmd/cmd.h"
 #include "cmd/found/exec.h"
 #include "cmd/find/find.h"
@@ -61,8 +62,7 @@ int find_exec_compile(struct find *find, const struct query_action *action, stru
 			continue;
 		strbuf_printf(why, "%s ... +: \"%s\": \"{}\" may occur only once, as a word of its "
 		              "own before the +; or end the command with \";\"", action->word, arg);
-		errno = EINVAL;
-		return -1;
+		return fail(EINVAL);
 	}
 	struct batch *batch = calloc(1, sizeof(*batch));
 	size_t room = os_arg_room(&find->os);

@@ -3,6 +3,7 @@
 #include "cmd/find/format.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "os/kernel.h"
 
 #include <errno.h>
@@ -197,16 +198,14 @@ struct format *format_compile(const char *text, struct strbuf *warnings, struct 
 			text = parse_directive(format, text, warnings, why);
 			if (!text) {
 				format_free(format);
-				errno = EINVAL;
-				return NULL;
+				return fail_null(EINVAL);
 			}
 		}
 	}
 	if (!format->text.failed && !warnings->failed)
 		return format;
 	format_free(format);
-	errno = ENOMEM;
-	return NULL;
+	return fail_null(ENOMEM);
 }
 
 void format_free(struct format *format)

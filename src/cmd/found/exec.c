@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/found/exec.h"
 
+#include "base/fail.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
@@ -81,8 +83,7 @@ int exec_check_path(const char *option, struct strbuf *why)
 		strbuf_printf(why, "%s: PATH contains the relative directory \"%.*s\", so that a "
 		              "command in a searched directory could be run; remove it from PATH",
 		              option, (int)len, unsafe);
-	errno = EINVAL;
-	return -1;
+	return fail(EINVAL);
 }
 
 void pack_reset(struct pack *pack)

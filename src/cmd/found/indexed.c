@@ -2,6 +2,7 @@
 #include "cmd/found/indexed.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "base/fstypes.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
@@ -166,8 +167,7 @@ static struct index *open_index(struct indexed *indexed, const char *name)
 	error = index ? ENOMEM : error;
 	index_close(index);
 	free(copy);
-	errno = error;
-	return NULL;
+	return fail_null(error);
 }
 
 /** Find the index of a directory.

@@ -6,6 +6,7 @@
 #include "cmd/search/sort.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "cmd/search/out.h"
 
 #include <errno.h>
@@ -113,10 +114,8 @@ static struct kept *make(struct search_sort *sort, const struct object *o)
 		strbuf_add(to, o->target, strlen(o->target) + 1);
 	for (const char *name = o->xattrs; name && *name; name += strlen(name) + 1)
 		strbuf_add(to, name, strlen(name) + 1);
-	if (to->failed || sort->cell.failed) {
-		errno = ENOMEM;
-		return NULL;
-	}
+	if (to->failed || sort->cell.failed)
+		return fail_null(ENOMEM);
 	memcpy(to->data, &kept, offsetof(struct kept, data));
 	return (void *)to->data;
 }

@@ -7,6 +7,7 @@
  */
 #include "cmd/search/usage.h"
 
+#include "base/fail.h"
 #include "base/map64.h"
 #include "search/remote.h"
 
@@ -121,6 +122,5 @@ int usage_object(struct usage *usage, const struct usage_options *options, size_
 	}, text);
 	if (!text->failed)
 		return usage_merge(usage, root, text);
-	errno = ENOMEM;
-	return -1;
+	return fail(ENOMEM);
 }
