@@ -60,7 +60,7 @@ static void read_all(struct recovery *r)
 		return;
 	hints->fstab_text = read_below(r, root, "/etc/fstab", &len);
 	if (hints->fstab_text) {
-		hints->fstab = tablines_parse(hints->fstab_text, len);
+		hints->fstab = fstab_parse(hints->fstab_text, len);
 		hints->failed |= !hints->fstab;
 	}
 	hints->passwd = read_below(r, root, "/etc/passwd", &len);
@@ -76,13 +76,11 @@ static bool same(const char *a, const char *b)
 static bool fstab_has(const struct hints *hints, const struct rec_row *row, const char *option)
 {
 	for (size_t i = 0; hints->fstab && i < hints->fstab->count; ++i) {
-		const struct tabline *line = &hints->fstab->lines[i];
-		const char *options = tabline_value(line, TABLINE_OPTIONS);
-		if (line->kind == TABLINE_ENTRY && options
-		    && same(tabline_value(line, TABLINE_TARGET), row->target)
-		    && (same(tabline_value(line, TABLINE_FSTYPE), row->mount->fstype)
-		        || same(tabline_value(line, TABLINE_SOURCE), row->mount->source))
-		    && opt_has(options, option))
+		const struct fstab_entry *entry = &hints->fstab->entries[i];
+		if (fstab_is_entry(entry) && same(entry->target, row->target)
+		    && (same(entry->fstype, row->mount->fstype)
+		        || same(entry->source, row->mount->source))
+		    && fstab_entry_has(entry, option))
 			return true;
 	}
 	return false;

@@ -441,7 +441,7 @@ static void recovery_destroy(struct recovery *r)
 	rec_result_destroy(&r->result);
 	tablines_free(r->lines);
 	host_utab_destroy(&r->hints.utab);
-	tablines_free(r->hints.fstab);
+	fstab_file_free(r->hints.fstab);
 	free(r->hints.fstab_text);
 	free(r->hints.passwd);
 	strbuf_destroy(&r->made);

@@ -7,6 +7,7 @@
 
 #include "cmd/run.h"
 #include "cmd/putfile.h"
+#include "fstab/entry.h"
 #include "host/host.h"
 #include "recover/recover.h"
 
@@ -35,7 +36,7 @@ struct recover_opts {
 struct hints {
 	bool is_read, failed;
 	char *passwd, *fstab_text;
-	struct tablines *fstab;
+	struct fstab_file *fstab;
 	struct host_utab utab;
 };
 
