@@ -114,9 +114,8 @@ static enum fact_kind look_once(struct host *host, const char *path, const char 
 	enum path_followed known = host_follow(host, path, &place);
 	const char *found = strbuf_str(&place);
 	const char *root = strncmp(path, "/dev/", 5) == 0 ? "" : root_prefix(host);
-	size_t n = strlen(root);
-	/* A symlink that leads out of ROOT leads elsewhere in a system with ROOT as "/". */
-	bool inside = strncmp(found, root, n) == 0 && (n == 0 || !found[n] || found[n] == '/');
+	/* NULL: a symlink leads out of ROOT, which leads elsewhere in a system with ROOT as "/". */
+	const char *inside = word_below(found, root);
 	if (known == PATH_MISSING && inside)
 		kind = errno == ENOENT || errno == ENOTDIR ? FACT_MISSING : FACT_UNKNOWN;
 	else if (known == PATH_SEEN && inside && look(host, found, K_STATX_TYPE, &st) == 0)
@@ -124,11 +123,11 @@ static enum fact_kind look_once(struct host *host, const char *path, const char 
 		       : S_ISBLK(st.mode) ? FACT_BLOCK : FACT_OTHER;
 	/* systemctl mask creates symlinks to /dev/null, which may be missing in a system that is
 	   not running. */
-	if (known == PATH_MISSING && inside && strcmp(found + n, "/dev/null") == 0)
+	if (known == PATH_MISSING && inside && strcmp(inside, "/dev/null") == 0)
 		kind = FACT_OTHER;
 	if (kind != FACT_UNKNOWN) {
-		found = found[n] ? found + n : "/";
-		*real = arena_strndup(&host->looked.arena, found, strlen(found));
+		inside = *inside ? inside : "/";
+		*real = arena_strndup(&host->looked.arena, inside, strlen(inside));
 		host->nomem |= place.failed || !*real;
 	}
 	strbuf_destroy(&place);

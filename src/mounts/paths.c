@@ -2,6 +2,7 @@
 #include "mounts/paths.h"
 
 #include "base/fail.h"
+#include "base/words.h"
 #include "path/resolve.h"
 
 #include <assert.h>
@@ -179,11 +180,10 @@ bool mounts_name_block(void *arg, const char *path)
 {
 	const struct mounts_paths *paths = arg;
 	struct mounts *m = paths->mounts;
-	size_t n = strcmp(m->prefix, "/") == 0 ? 0 : strlen(m->prefix);
-	bool below = strncmp(path, m->prefix, n) == 0 && (path[n] == '/' || !path[n]);
+	const char *name = word_below(path, m->prefix);
 	uint32_t node = MT_NONE;
-	if (below && !root_blocks(paths))
-		node = mounts_holding(paths, path[n] ? path + n : "/");
+	if (name && !root_blocks(paths))
+		node = mounts_holding(paths, *name ? name : "/");
 	return node != MT_NONE ? mounts_block(m, node) : mounts_type_blocks(m->table, path);
 }
 
