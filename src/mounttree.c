@@ -245,7 +245,6 @@ static bool mtree_root_removed(const struct mount *mount)
 int mtree_init(struct mtree *tree, const struct mount *mounts, size_t n, uint64_t root_key)
 {
 	*tree = (struct mtree){0};
-	map64_init(&tree->by_key);
 	if (n >= UINT32_MAX - 16)
 		return fail(EOVERFLOW);
 	/* One more, for a synthetic root. */

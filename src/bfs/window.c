@@ -20,7 +20,6 @@ struct bfs_window *window_new(struct bfs_budget *budget)
 	struct bfs_window *window = calloc(1, sizeof(*window));
 	if (!window)
 		return NULL;
-	strbuf_init(&window->names);
 	window->budget = budget;
 	return window;
 }

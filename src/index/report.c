@@ -365,7 +365,6 @@ int report_add(struct report *r, size_t root, struct index *index, index_dir sta
 	r->fs = map64_text(index_info(index)->uuid);
 	r->nplaces = 0;
 	map64_destroy(&r->dirs);
-	map64_init(&r->dirs);
 	memset(r->cache, -1, sizeof(r->cache));
 	uint32_t row = usage_find(r->usage, root, "", 0, 0);
 	if (row == USAGE_NONE || keep_place(r, start, (struct place){row, 0}) == UINT32_MAX)

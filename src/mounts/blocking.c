@@ -508,7 +508,6 @@ static int find_blocking(struct mounts *m)
 	struct blocking b = {.mounts = m};
 	if (block_read_more(m) != 0)
 		return -1;
-	arena_init(&b.arena);
 	/* The callback of devmap asks mounts_path_block(), which needs the result of this. */
 	if (m->devs)
 		devmap_trust_files(m->devs, true);

@@ -19,7 +19,6 @@ bool path_is_planted(uid_t euid, uid_t owner, uid_t dir_owner, mode_t dir_mode)
 int path_begin(struct path_walk *walk, const char *path)
 {
 	*walk = (struct path_walk){.rest = strdup(path)};
-	strbuf_init(&walk->text);
 	return walk->rest ? 0 : -1;
 }
 

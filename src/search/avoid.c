@@ -52,7 +52,6 @@ struct avoid *avoid_new(void)
 	}
 	avoid->size = 16;
 	avoid->n = AVOID_NONE + 1;
-	map64_init(&avoid->children);
 	return avoid;
 }
 

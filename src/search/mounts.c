@@ -12,8 +12,6 @@
 int search_mounts_init(struct search_mounts *mounts)
 {
 	*mounts = (struct search_mounts){.avoid = avoid_new()};
-	map64_init(&mounts->by_id);
-	arena_init(&mounts->points);
 	return mounts->avoid ? 0 : -1;
 }
 

@@ -96,7 +96,6 @@ void search_nodes_clear(SEARCH *search)
 {
 	search->nnodes = 0;
 	map64_destroy(&search->by_hash);
-	map64_init(&search->by_hash);
 	search->seen.n = 0;
 }
 

@@ -128,8 +128,6 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	search->access = (flags & SEARCH_R_OK ? R_OK : 0) | (flags & SEARCH_W_OK ? W_OK : 0)
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
 	pthread_mutex_init(&search->lock, NULL);
-	map64_init(&search->by_hash);
-	map64_init(&search->owners);
 	search->pending_end = &search->pending;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
 	/* A directory that is sorted is not divided, nor one whose entries may be deleted. */
