@@ -363,7 +363,6 @@
  *     export.c           export
  *     update.c           update
  *     watch.c            watch
- *     live.h             what they share
  *     svg.c              a report as a picture (pure)
  *   cmd/serve/           getmnt serve
  *     serve.c            searches for a getmnt on another host

@@ -18,7 +18,6 @@
 #include "base/strbuf.h"
 #include "devmap.h"
 #include "discover/discover.h"
-#include "host/system.h"
 #include "host/units.h"
 #include "os/os.h"
 #include "mounts/paths.h"
@@ -26,6 +25,8 @@
 #include "mounts/tablines.h"
 
 /* The host.  Functions with `void *host` are callbacks of struct fstab_facts. */
+
+struct host_system;
 
 struct host_input {
 	struct os *os;
@@ -348,6 +349,31 @@ void host_cover_open(struct host_cover *cover, struct host *host);
 int host_cover_look(struct host_cover *cover, struct host_covered *covered);
 
 void host_cover_close(struct host_cover *cover);
+
+/* Programs and units installed below ROOT: system.c.  Only files below ROOT are accessed, and
+   symlinks are followed within ROOT. */
+
+/** Open ROOT.
+    @paths  The paths of this process; paths that could block are not accessed.
+    @return the system, or NULL.  Errors: ENOMEM; those of openat(2).  Ownership:
+    host_system_free(). */
+struct host_system *host_system_new(struct os *os, const char *root, struct mounts_paths *paths);
+
+/** Free a system; NULL is allowed. */
+void host_system_free(struct host_system *sys);
+
+/** Whether a helper such as "fsck.ext4" or "mount.nfs" exists: 1, 0; -1: unknown.  Cached. */
+int host_system_helper(struct host_system *sys, const char *name);
+
+/** Whether it is certain that neither /etc/systemd/system nor /run/systemd/system contains a unit
+    with this name.  Both directories are listed once, because many lines need the answer. */
+bool host_system_lacks_unit(struct host_system *sys, const char *name);
+
+/** The swap file that dphys-swapfile(8) creates and uses; NULL: none. */
+const char *host_system_swap_file(struct host_system *sys);
+
+/** Whether an open file is the one at a path below ROOT. */
+bool host_system_is(struct host_system *sys, int fd, const char *path);
 
 /* Tables other than the mount table: tables.c */
 

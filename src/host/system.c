@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/system.h"
+#include "host/host.h"
 
 #include "base/map64.h"
 #include "os/file.h"

@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #include "cmd/found/exec.h"
-#include "cmd/find/exec.h"
+#include "cmd/find/find.h"
 #include "cmd/find/format.h"
 #include "os/process.h"
 

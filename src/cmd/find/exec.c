@@ -6,12 +6,11 @@
  * the directory, and the name of the object is one component.  So moving or replacing the directory
  * does not redirect the command.
  */
-#include "cmd/find/exec.h"
+#include "cmd/find/find.h"
 
 #include "base/fail.h"
 #include "cmd/cmd.h"
 #include "cmd/found/exec.h"
-#include "cmd/find/find.h"
 #include "cmd/text.h"
 
 #include <errno.h>

@@ -110,6 +110,9 @@ void find_list(struct find *find);
 
 /* exec.c */
 
+/** Append a text with each {} replaced by `with`. */
+void exec_replace(struct strbuf *out, const char *text, const char *with);
+
 /** Check the command of an action, and prepare its batch.
     @return 0, or -1 after appending a sentence to `why`. */
 int find_exec_compile(struct find *find, const struct query_action *action, struct strbuf *why);

@@ -11,6 +11,7 @@
 #include "cmd/run.h"
 #include "cmd/text.h"
 #include "index/place.h"
+#include "index/refresh.h"
 #include "index/store.h"
 
 /** The options of all subcommands; the first member of the options of each. */
@@ -143,5 +144,20 @@ void index_report(const struct index_run *ir, const char *title, int error);
 
 /** Report that the root of a file system cannot be read. */
 void index_report_root(const char *title, int error);
+
+/* update.c, for watch.c too */
+
+/** Collect the last components of all mount points, for chain.covered.
+    @covered [in,out]  Replaced.  @return 0, or -1: covered is unchanged. */
+int live_covered(struct os *os, struct map64 *covered);
+
+/** Print the result of an update.  @title  The title of the index. */
+void live_print(const char *title, const struct refresh_counts *counts, double seconds);
+
+/** Whether an index can be updated: it is open, and its file system is mounted.
+    @named  An operand names the index: an error if its file system is not mounted.
+    @status [in,out]  An exit status.  @return false after a message. */
+bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
+                 int *status);
 
 #endif

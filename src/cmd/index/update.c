@@ -4,7 +4,7 @@
  */
 #include "index/update.h"
 
-#include "cmd/index/live.h"
+#include "cmd/index/index.h"
 #include "cmd/found/indexed.h"
 #include "mounts/table.h"
 

@@ -11,7 +11,7 @@
 #include "index/watch.h"
 
 #include "base/array.h"
-#include "cmd/index/live.h"
+#include "cmd/index/index.h"
 #include "cmd/found/indexed.h"
 #include "os/file.h"
 #include "os/service.h"

@@ -3,7 +3,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/search/out.h"
-#include "cmd/search/where.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -9,6 +9,7 @@
 #include "cmd/column.h"
 #include "cmd/found/indexed.h"
 #include "cmd/found/roots.h"
+#include "cmd/options.h"
 #include "cmd/search/action.h"
 #include "cmd/search/patterns.h"
 #include "cmd/search/usage.h"
@@ -42,5 +43,19 @@ struct search_args {
 	struct reach reach;
 	struct indexed_args indexed;
 };
+
+/* where.c */
+
+/** Kinds of options that select objects by their attributes; the base of their rows. */
+enum where_kind {
+	WHERE_SIZE, WHERE_WITHIN, WHERE_BEFORE, WHERE_NEWER, WHERE_USER, WHERE_GROUP, WHERE_PERM,
+	WHERE_LINKS, WHERE_EMPTY, WHERE_QUERY,
+};
+
+/** Add an option to a query.
+    @text  The query so far, in find's language; "" at first.
+    @follow  Symlinks are followed, since -L precedes this option.
+    @return 0, or an exit status after a message. */
+int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
 
 #endif

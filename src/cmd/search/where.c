@@ -3,7 +3,7 @@
  * Convert options such as --size=+1M to a query in find's language.  Each option becomes a test or
  * an expression in parentheses; all must be true.
  */
-#include "cmd/search/where.h"
+#include "cmd/search/options.h"
 
 #include "base/escape.h"
 #include "base/words.h"
