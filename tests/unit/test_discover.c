@@ -6,6 +6,7 @@
 #include "cases.h"
 #include "loop.h"
 #include "mountopts/shown.h"
+#include "mounts/paths.h"
 #include "discover/discover_impl.h"
 
 #include <dirent.h>
@@ -406,6 +407,44 @@ UNIT_TEST(results_are_adopted)
 	CU_ASSERT(other.ndependencies > 0 && other.dependencies_room >= other.ndependencies);
 	mounts_destroy(&other);
 	unit_discovery_free(d);
+}
+
+/** If "/" can block, only the types of the mounts below it count for its files. */
+UNIT_TEST(files_of_a_root_that_can_block)
+{
+	static const char *const roots[] = {
+		"8:1 / / rw - ext4 /dev/sda1", "0:9 / / rw - nfs4 srv:/",
+	};
+	struct os os = {.statx_works = true};
+	for (size_t i = 0; i < COUNT(roots); ++i) {
+		STRBUF(text);
+		strbuf_printf(&text, "1 0 %s rw\n2 1 0:40 / /run rw - tmpfs t rw\n"
+		              "3 1 0:41 / /far rw - nfs4 srv:/far rw\n", roots[i]);
+		struct discovery *d = unit_discover(strbuf_str(&text));
+		d->mounts->os = &os;
+		d->mounts->root = mtree_find(&d->tree, 1);
+		CU_ASSERT_EQUAL(mounts_find_blocking(d->mounts), 0);
+		struct mounts_paths paths = {
+			.mounts = d->mounts, .rootfd = AT_FDCWD, .sealed = true,
+		};
+		CU_ASSERT(mounts_paths_add(&paths, "/", mtree_find(&d->tree, 1)) == 0
+		          && mounts_paths_add(&paths, "/run", mtree_find(&d->tree, 2)) == 0
+		          && mounts_paths_add(&paths, "/far", mtree_find(&d->tree, 3)) == 0);
+		CU_ASSERT_FALSE(mounts_name_block(&paths, "/run/mount"));
+		CU_ASSERT_FALSE(mounts_name_block(&paths, "/etc/fstab"));
+		CU_ASSERT_TRUE(mounts_name_block(&paths, "/far/x"));
+		/* A path that cannot be followed blocks, unless the root does. */
+		CU_ASSERT_EQUAL(mounts_file_block(&paths, "/run/mount"), i == 0);
+		CU_ASSERT_TRUE(mounts_file_block(&paths, "/far/x"));
+		/* Below another root, the paths have no prefix. */
+		d->mounts->prefix = "/srv";
+		CU_ASSERT_FALSE(mounts_name_block(&paths, "/srv"));
+		CU_ASSERT_FALSE(mounts_name_block(&paths, "/srvrun"));
+		CU_ASSERT(i != 0 || mounts_name_block(&paths, "/srv/far/x"));
+		mounts_paths_destroy(&paths);
+		unit_discovery_free(d);
+	}
+	CU_ASSERT_EQUAL(os_calls_total(&os), 0);
 }
 
 /** The owner of a FUSE mount. */
