@@ -86,6 +86,9 @@ extern const struct command index_commands[];
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
+/** Report an error by its number alone.  @return status. */
+int message_error(const char *object, int error, int status);
+
 /** Report that block devices cannot be listed (errno says why), and how to mount /sys.
     @effect  The consequence, as ", so ..."; or "". */
 void message_no_devices(const char *object, const char *effect);

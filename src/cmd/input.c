@@ -360,10 +360,8 @@ int run_know(struct run *run, unsigned fields)
 	if (!run->devs && (run->live || (o->devices && !o->tab_file))) {
 		run->devs = mounts_devmap(&run->os, run->live && run->procfd == AT_FDCWD
 		                                    ? run->table : NULL);
-		if (!run->devs) {
-			message(NULL, "%s", strerror(errno));
-			return CX_ERROR;
-		}
+		if (!run->devs)
+			return message_error(NULL, errno, CX_ERROR);
 	}
 	bool file = run->table->source == TABLE_FSTAB || run->table->source == TABLE_MTAB;
 	if (!file)

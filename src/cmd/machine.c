@@ -216,10 +216,8 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
 		.paths = run_paths(run),
 	});
 	if (machine->root.failed
-	    || host_read_utab(&machine->host, &machine->utab) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		return -1;
-	}
+	    || host_read_utab(&machine->host, &machine->utab) != 0)
+		return message_error(NULL, ENOMEM, -1);
 	return 0;
 }
 

@@ -98,6 +98,12 @@ void message_no_devices(const char *object, const char *effect)
 	        errno == ENOENT ? "; is /sys mounted? mount -t sysfs sysfs /sys" : "");
 }
 
+int message_error(const char *object, int error, int status)
+{
+	message(object, "%s", strerror(error));
+	return status;
+}
+
 int usage_error(const char *object, const char *format, ...)
 {
 	va_list args;

@@ -140,10 +140,8 @@ int put_open(struct os *os, const struct put_options *options, const struct repl
              struct put **out)
 {
 	struct put *put = calloc(1, sizeof(*put));
-	if (!put) {
-		message(request->path, "%s", strerror(ENOMEM));
-		return PX_NOT_CHECKED;
-	}
+	if (!put)
+		return message_error(request->path, ENOMEM, PX_NOT_CHECKED);
 	put->options = options;
 	put->rooted = request->root && strcmp(request->root, "/") != 0;
 	struct replace_name name = *request;

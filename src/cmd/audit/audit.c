@@ -304,8 +304,7 @@ static int show_config(struct auditing *a)
 	if (audit_config_show(&a->config, looked ? strbuf_str(&a->machine.root) : NULL,
 	                      a->today) == 0)
 		return AX_CLEAN;
-	message(NULL, "%s", strerror(ENOMEM));
-	return AX_FAILED;
+	return message_error(NULL, ENOMEM, AX_FAILED);
 }
 
 /** Whether a mount, or the mount point of a line, is at or below a path from ROOT. */

@@ -386,10 +386,8 @@ int audit_base_read(struct audit_base_run *base, struct fstab_machine *machine)
 	struct run *run = &machine->run;
 	if (!base->baseline && !base->save)
 		return 0;
-	if (!run->host && machine_read(run, false) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		return -1;
-	}
+	if (!run->host && machine_read(run, false) != 0)
+		return message_error(NULL, ENOMEM, -1);
 	base->now.host = run->host ? run->host : "";
 	base->now.root = strbuf_str(&machine->root);
 	if (base->baseline && read_old(base, machine) != 0)

@@ -194,12 +194,10 @@ int cmd_discover(int argc, char **argv)
 	struct run *run = &list.run;
 	listing_init(&list, &o, &columns);
 	if (o.help || o.list_columns || o.version) {
-		if (o.help) {
+		if (o.help)
 			discover_help(stdout);
-		} else if (o.list_columns && column_list(&discover_columns, o.form) != 0) {
-			message(NULL, "%s", strerror(ENOMEM));
-			return CX_ERROR;
-		}
+		else if (o.list_columns && column_list(&discover_columns, o.form) != 0)
+			return message_error(NULL, ENOMEM, CX_ERROR);
 		if (o.version && !o.help) {
 			os_init(&run->os, secure_getenv("GETMNT_DISABLE"));
 			os_probe_events(&run->os);

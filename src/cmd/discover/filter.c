@@ -410,8 +410,7 @@ int filter_pick(struct listing *list, struct picks *picks)
 		failed = p.filter.text.failed || run_failed(run);
 	}
 	if (failed) {
-		message(NULL, "%s", strerror(ENOMEM));
-		status = CX_ERROR;
+		status = message_error(NULL, ENOMEM, CX_ERROR);
 	} else if (!status) {
 		bool submounts = o->submounts && filter_any(o);
 		if (submounts && run->d)

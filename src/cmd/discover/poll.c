@@ -222,10 +222,8 @@ static int watch_begin(struct watch *w)
 	if (status)
 		return status;
 	w->problems = run->table->nproblems + (size_t)run->table->more_problems;
-	if (places_init(w) != 0) {
-		message(NULL, "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (places_init(w) != 0)
+		return message_error(NULL, errno, CX_ERROR);
 	w->needs_devices = needs_devices(w);
 	if (list_form(w->list)->flags & FF_OBJECTS || columns_have(w->list->cols, "NS")
 	    || columns_have(w->list->cols, "TID"))

@@ -278,8 +278,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	os_mark(MARK_END);
 	if (!find->search) {
 		find->query = NULL;
-		message("find", "%s", strerror(errno));
-		return CX_ERROR;
+		return message_error("find", errno, CX_ERROR);
 	}
 	unsigned fds = os_nofile(&find->os, SEARCH_FDS, true);
 	if (args->options.threads != 1)

@@ -381,10 +381,8 @@ int indexed_new(struct os *os, const struct indexed_args *args, const char *refu
 	if (refused)
 		return usage_error("--index", "cannot be combined with %s", refused);
 	struct indexed *indexed = calloc(1, sizeof(*indexed));
-	if (!indexed) {
-		message("--index", "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (!indexed)
+		return message_error("--index", errno, CX_ERROR);
 	os_clone_state(&indexed->os, os);
 	indexed->fresh = args->fresh;
 	indexed->seconds = fresh;

@@ -95,8 +95,7 @@ static int parse_add(void *to, const struct option_row *row, const char *value)
 			char *name = strndup(at, n);
 			if (!name || !ARRAY_ROOM(merge->add, merge->nadd, &merge->add_room)) {
 				free(name);
-				message(NULL, "%s", strerror(ENOMEM));
-				return FX_FAILED;
+				return message_error(NULL, ENOMEM, FX_FAILED);
 			}
 			name[unescape_octal(name, name, n)] = '\0';
 			merge->add[merge->nadd++] = name;
@@ -181,8 +180,7 @@ static int check_plan(const struct fstab_input *in, const struct fstab_plan *pla
 	if (text.failed || selfcheck_make(&(struct selfcheck_input){
 			.new = strbuf_str(&text), .len = text.len, .d = in->d, .match = &match},
 			&check) != 0) {
-		message(NULL, "%s", strerror(ENOMEM));
-		status = FX_FAILED;
+		status = message_error(NULL, ENOMEM, FX_FAILED);
 	} else if (!check.same) {
 		message(in->root, "%s", check.summary);
 		for (size_t i = 0; i < check.nnotes; ++i)
@@ -209,8 +207,7 @@ static int print_plan(struct fstab_machine *machine, const struct opts *opts,
 	if (status == FX_OK && !(machine->run.complete && plan->of[FSTAB_COMMENT] == 0))
 		status = FX_COMMENTS;
 	if (out.failed) {
-		message(NULL, "%s", strerror(ENOMEM));
-		status = FX_FAILED;
+		status = message_error(NULL, ENOMEM, FX_FAILED);
 	} else if (status != FX_FAILED) {
 		bool printed = print_buffer(&out) == 0;
 		status = finish_stdout() != 0 || !printed ? FX_FAILED : status;

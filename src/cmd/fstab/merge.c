@@ -287,10 +287,8 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 	const struct replace *target = &put->file;
 	struct fstab_file *file = fstab_parse(target->text, target->len);
 	const struct fstab_match_input input = {file, plan, in->root, &in->facts};
-	if (!file || fstab_keep_options(&input, plan) != 0) {
-		message(target->path, "%s", strerror(errno));
-		status = PX_NOT_CHECKED;
-	}
+	if (!file || fstab_keep_options(&input, plan) != 0)
+		status = message_error(target->path, errno, PX_NOT_CHECKED);
 	fstab_file_free(file);
 	put_close(put);
 	return status;

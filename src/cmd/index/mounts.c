@@ -100,19 +100,15 @@ int index_run_begin(struct index_run *ir, const struct index_opts *opts)
 	ir->nplaces = run_count(&ir->run);
 	ir->places = calloc(ir->nplaces + 1, sizeof(*ir->places));
 	ir->uuids = calloc(ir->nplaces + 1, sizeof(*ir->uuids));
-	if (!ir->places || !ir->uuids) {
-		message("index", "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (!ir->places || !ir->uuids)
+		return message_error("index", errno, CX_ERROR);
 	for (uint32_t i = 0; i < ir->nplaces; ++i)
 		know_place(ir, i, &ir->places[i]);
 	index_choose(ir->places, ir->nplaces);
 	for (uint32_t i = 0; i < ir->nplaces; ++i)
 		name_place(ir, i);
-	if (index_choose_named(ir->places, ir->nplaces) != 0) {
-		message("index", "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (index_choose_named(ir->places, ir->nplaces) != 0)
+		return message_error("index", errno, CX_ERROR);
 	ir->dirfd = index_place_open(&ir->run.os, opts->dir, false, &ir->dir);
 	if (ir->dirfd >= 0 || (errno == ENOENT && ir->dir.len))
 		return 0;

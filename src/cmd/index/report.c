@@ -457,10 +457,8 @@ static int print_report(struct index_run *ir, const struct report_opts *opts,
 	if (rc == 0)
 		kept = largest(rows, &p.n, opts->top, !ranges || opts->top);
 	p.rows = kept;
-	if (!kept || print_rows(&p, opts->by == REPORT_DIR || depth > 0 || n > 1, fresh) != 0) {
-		message("index", "%s", strerror(errno));
-		rc = -1;
-	}
+	if (!kept || print_rows(&p, opts->by == REPORT_DIR || depth > 0 || n > 1, fresh) != 0)
+		rc = message_error("index", errno, -1);
 	object_cells_destroy(&p.cells);
 	free(kept);
 	report_free(report);
@@ -476,10 +474,8 @@ static int report_all(struct index_run *ir, const void *report_opts, char **oper
 		status = index_run_indexes(ir, NULL, 0, INDEX_READ, n == 0);
 	const char **names = calloc(n + ir->nfound + 1, sizeof(*names));
 	struct reported *dirs = calloc(n + ir->nfound + 1, sizeof(*dirs));
-	if (!names || !dirs) {
-		message("index", "%s", strerror(ENOMEM));
-		status = CX_ERROR;
-	}
+	if (!names || !dirs)
+		status = message_error("index", ENOMEM, CX_ERROR);
 	if (!status)
 		status = find_dirs(ir, operands, n, names, dirs, &ndirs);
 	if (ndirs > 0 && !(opts->svg && strcmp(opts->svg, "-") == 0)) {

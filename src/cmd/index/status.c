@@ -246,10 +246,8 @@ static int print_status(struct index_run *ir, const void *status_opts, char **op
 		.ncolumns = sizeof(columns) / sizeof(*columns),
 		.nrows = nrows < 0 ? 0 : (size_t)nrows, .cell = put_cell, .arg = rows,
 	};
-	if (!status && (nrows < 0 || (opts->json ? put_json : table_print)(&table) != 0)) {
-		message("index", "%s", strerror(errno));
-		status = CX_ERROR;
-	}
+	if (!status && (nrows < 0 || (opts->json ? put_json : table_print)(&table) != 0))
+		status = message_error("index", errno, CX_ERROR);
 	free(rows);
 	return status;
 }

@@ -140,8 +140,7 @@ static int run_row(struct profile_study *study, size_t i)
 	ARENA_PUSH(&study->arena, row->times, row->ntimes, turn.times);
 	if (arena_check(&study->arena) == 0)
 		return 0;
-	message(NULL, "%s", strerror(errno));
-	return CX_ERROR;
+	return message_error(NULL, errno, CX_ERROR);
 }
 
 /** Decide from the first turn how often to run each row. */
@@ -305,10 +304,8 @@ int cmd_profile(int argc, char **argv)
 	run_init(&machine, &none);
 	machine.live = true;
 	os_init(&machine.os, secure_getenv("GETMNT_DISABLE"));
-	if (opts.json && machine_read(&machine, false) != 0) {
-		message(NULL, "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (opts.json && machine_read(&machine, false) != 0)
+		return message_error(NULL, errno, CX_ERROR);
 	struct profile_study study = {
 		.opts = &opts, .machine = &machine, .os = &machine.os,
 		.start = machine.start, .end = machine.start + opts.total_time,

@@ -118,10 +118,8 @@ int action_parse(struct action *action, int *argc, char **argv)
 			                   action_example(action));
 		/* Copy the words, since argv is shifted over them. */
 		char **words = malloc(action->n * sizeof(*words));
-		if (!words) {
-			message("search", "%s", strerror(ENOMEM));
-			return CX_ERROR;
-		}
+		if (!words)
+			return message_error("search", ENOMEM, CX_ERROR);
 		action->words = (const char *const *)words;
 		memcpy(words, argv + from, action->n * sizeof(*words));
 		to += to < *argc;

@@ -10,16 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(void)
-{
-	message("search", "%s", strerror(ENOMEM));
-	return CX_ERROR;
-}
-
 int patterns_add(struct pattern_list *list, const char *pattern)
 {
 	if (!ARRAY_ROOM(list->items, list->n, &list->room))
-		return no_memory();
+		return message_error("search", ENOMEM, CX_ERROR);
 	list->items[list->n++] = pattern;
 	return 0;
 }
@@ -45,7 +39,8 @@ static int join(const struct pattern_list *list, const char *title, int flags,
 		struct pattern *pattern = pattern_compile(item, strlen(item),
 		                                          (unsigned)flags & PATTERN_FLAGS, &error);
 		if (!pattern)
-			return errno == ENOMEM ? no_memory() : report(title, item, &error);
+			return errno == ENOMEM ? message_error("search", ENOMEM, CX_ERROR)
+			                       : report(title, item, &error);
 		*everything |= pattern_everything(pattern);
 		bool possible = pattern_possible(pattern);
 		pattern_free(pattern);
@@ -55,7 +50,7 @@ static int join(const struct pattern_list *list, const char *title, int flags,
 			strbuf_putc(out, '|');
 		strbuf_puts(out, item);
 	}
-	return out->failed ? no_memory() : 0;
+	return out->failed ? message_error("search", ENOMEM, CX_ERROR) : 0;
 }
 
 int patterns_join(struct patterns *patterns, const char *title, int flags,
@@ -73,8 +68,7 @@ int patterns_refuse(int error)
 	if (error == E2BIG)   /* each pattern alone is valid */
 		return usage_error("search", "too many patterns; what they match may have 65,536 "
 		                   "bytes, what they exclude as many, and all 32,768 components");
-	message("search", "%s", strerror(error));
-	return CX_ERROR;
+	return message_error("search", error, CX_ERROR);
 }
 
 void patterns_destroy(struct patterns *patterns)

@@ -139,10 +139,8 @@ int show_usage(struct show *show, const char *only, const char *const roots[], s
 	    && os_statx(&show->os, AT_FDCWD, only, 0, K_STATX_TYPE, &st) == 0 && S_ISDIR(st.mode))
 		return usage_pattern(only);
 	show->out->usage = usage_new(roots, show->out->usage_options.depth);
-	if (!show->out->usage) {
-		message("search", "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (!show->out->usage)
+		return message_error("search", errno, CX_ERROR);
 	/* Make a row for each root that is a directory, so that its line is printed even if nothing
 	   matches.  The search reports roots that cannot be read. */
 	for (size_t i = 0; i < n && show->out->usage_options.by == USAGE_ALL; ++i) {
@@ -159,10 +157,8 @@ int show_run(struct show *show, struct search_more *more, bool lines)
 	bool columns = out->form == SF_COLUMNS;
 	show->shown = progress_open();
 	show->out->flow = show->flow = flow_new(&show->os, show->shown, show->search);
-	if (!show->flow) {
-		message("search", "%s", strerror(errno));
-		return CX_ERROR;
-	}
+	if (!show->flow)
+		return message_error("search", errno, CX_ERROR);
 	more->source = indexed_source(show->indexed, show->flow);
 	more->alters = out->action;
 	more->dirs = out->action && out->action->local;

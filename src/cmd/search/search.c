@@ -126,10 +126,8 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 	if ((out->form == SF_PATHS || out->form == SF_LONG) && !out->nul && !out->action
 	    && color_is_on(args->color, out->terminal)) {
 		out->colors = colors_new(getenv("LS_COLORS"));
-		if (!out->colors) {
-			message("search", "%s", strerror(ENOMEM));
-			return CX_ERROR;
-		}
+		if (!out->colors)
+			return message_error("search", ENOMEM, CX_ERROR);
 		bool access = args->options.flags & (SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK);
 		*optional = !(out->needs & SN_METADATA) && !access;
 		out->needs |= SN_TYPE;
@@ -203,10 +201,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		else
 			rc = column_list(&search_columns,
 			                 args->form == SF_JSON ? FORM_JSON : FORM_DEFAULT);
-		if (rc != 0) {
-			message(NULL, "%s", strerror(ENOMEM));
-			return CX_ERROR;
-		}
+		if (rc != 0)
+			return message_error(NULL, ENOMEM, CX_ERROR);
 		return finish_stdout() == 0 ? CX_OK : CX_ERROR;
 	}
 	if (args->mindepth > args->maxdepth)
@@ -232,10 +228,8 @@ static int search_command(struct search_args *args, int argc, char **argv)
 			                     "\"%s\" is on another one", roots.names[i]);
 	}
 	status = status ? status : prepare(args, &out, &optional);
-	if (!status && args->usage && roots_once(&roots, &show.os) != 0) {
-		message("search", "%s", strerror(errno));
-		status = CX_ERROR;
-	}
+	if (!status && args->usage && roots_once(&roots, &show.os) != 0)
+		status = message_error("search", errno, CX_ERROR);
 	status = status ? status : prepare_index(args, &roots, &show);
 	if (status)
 		goto out;
@@ -244,8 +238,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	const char *where = strbuf_text(&args->where), *pattern = strbuf_text(&args->patterns.text);
 	const char *exclude_types = strbuf_text(&args->exclude_types);
 	if (!where || !pattern || !exclude_types) {
-		message("search", "%s", strerror(ENOMEM));
-		status = CX_ERROR;
+		status = message_error("search", ENOMEM, CX_ERROR);
 		goto out;
 	}
 	args->options.query = *where ? where : NULL;

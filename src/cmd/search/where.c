@@ -128,10 +128,8 @@ int where_add(struct strbuf *text, const struct option_row *row, const char *val
 	}
 	strbuf_destroy(&error.why);
 out:
-	if (one.failed || text->failed) {
-		message("search", "%s", strerror(ENOMEM));
-		status = CX_ERROR;
-	}
+	if (one.failed || text->failed)
+		status = message_error("search", ENOMEM, CX_ERROR);
 	strbuf_destroy(&one);
 	return status;
 }
