@@ -52,10 +52,11 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 
 void near_try(struct near *near, const char *name, const void *thing)
 {
-	size_t n = strlen(name), most = (n > near->n ? n : near->n) / 3;
+	enum { MOST = 2 };   /* rules share long beginnings */
+	size_t n = strlen(name), third = (n > near->n ? n : near->n) / 3;
 	unsigned edits = near->n > NEAR_BYTES ? UINT_MAX
 	                 : near_distance(name, n, near->word, near->n, false);
-	if (edits <= most && (!near->best || edits < near->edits)) {
+	if (edits <= (third < MOST ? third : MOST) && (!near->best || edits < near->edits)) {
 		near->edits = edits;
 		near->best = thing;
 	}

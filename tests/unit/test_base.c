@@ -859,14 +859,14 @@ UNIT_TEST(casefold)
 UNIT_TEST(similar_names)
 {
 	static const char *const names[] = {"ID", "TID", "MODE", "NODE", "SIZE", "SOURCE",
-	                                    "TARGET", "VFS-OPTIONS", "search", "audit"};
+	                                    "TARGET", "VFS-OPTIONS", "FSTAB-MODE", "search", "audit"};
 	static const char *const rows[][2] = {
 		{"siez", "SIZE"}, {"sorce", "SOURCE"}, {"tagret", "TARGET"}, {"mdoe", "MODE"},
 		{"nope", "NODE"}, {"id", "ID"}, {"tix", "TID"}, {"srch", "search"},
 		{"aduit", "audit"}, {"vfsoption", "VFS-OPTIONS"},
 		/* Too much differs. */
 		{"mod", "MODE"}, {"nipe", NULL}, {"typ", NULL}, {"ix", NULL}, {"x", NULL},
-		{"", NULL}, {"fstype", NULL}, {"terogt", NULL},
+		{"", NULL}, {"fstype", NULL}, {"terogt", NULL}, {"fstab-lost", NULL},
 	};
 	for (size_t i = 0; i < COUNT(rows); ++i) {
 		struct near near = {.word = rows[i][0], .n = strlen(rows[i][0])};
