@@ -75,8 +75,8 @@ struct near {
 	unsigned edits;           /* between them */
 };
 
-/** Try a name: it is similar if at most two bytes, and a third of the longer one, differ; of equally
-    similar names the first counts.  @thing  The named object, for `best`. */
+/** Try a name: it is similar if at most two bytes, and a third of the longer one, differ; of
+    equally similar names the first counts.  @thing  The named object, for `best`. */
 void near_try(struct near *near, const char *name, const void *thing);
 
 #endif

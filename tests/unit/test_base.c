@@ -859,7 +859,8 @@ UNIT_TEST(casefold)
 UNIT_TEST(similar_names)
 {
 	static const char *const names[] = {"ID", "TID", "MODE", "NODE", "SIZE", "SOURCE",
-	                                    "TARGET", "VFS-OPTIONS", "FSTAB-MODE", "search", "audit"};
+	                                    "TARGET", "VFS-OPTIONS", "FSTAB-MODE", "search",
+	                                    "audit"};
 	static const char *const rows[][2] = {
 		{"siez", "SIZE"}, {"sorce", "SOURCE"}, {"tagret", "TARGET"}, {"mdoe", "MODE"},
 		{"nope", "NODE"}, {"id", "ID"}, {"tix", "TID"}, {"srch", "search"},
