@@ -253,6 +253,7 @@
  *     text.c             auditing the text of an fstab; the comment that ignores codes
  *     live.h             the interface of the rules about the running system
  *     report.c           findings, sorted; owners by name
+ *     unchecked.c        why rules were not checked
  *     compare.c          an fstab against its former text
  *     selfcheck.c        checks before an fstab is written
  *     owner.c            who has made each mount

@@ -265,6 +265,22 @@ void audit_report_add(struct audit_report *report, const struct audit_finding *f
 /** Mark a rule as not checked for all lines. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);
 
+/** What the reason depends on why a rule was not checked. */
+struct audit_situation {
+	bool recorded;           /* the mounts are from a recorded table */
+	bool rooted;             /* ROOT is not "/" */
+	bool foreign;            /* the fstab is not that of the host */
+	bool udev, systemd;      /* the host runs it */
+	bool probe, under, holders;   /* the options are given */
+};
+
+/** Why a rule was not checked on each line or mount: "needs --probe". */
+const char *audit_why_not_checked(enum audit_code code, const struct audit_situation *at);
+
+/** Append "3 rules not checked here: A, B (needs --probe); C (no udev on this host)"; nothing if
+    the set is empty. */
+void audit_name_not_checked(struct strbuf *out, audit_set set, const struct audit_situation *at);
+
 /** Whether the comment above a line (from 1; 0: none) ignores a rule. */
 bool audit_line_ignores(const struct audit_report *report, uint32_t line, enum audit_code code);
 

@@ -53,19 +53,6 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 		                "mounts", got->systemd, got->mounts));
 }
 
-/** Set check->not_checked to the codes of a set of rules. */
-static void report_unchecked(struct selfcheck *check, audit_set not_checked)
-{
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (!audit_set_has(not_checked, (enum audit_code)code))
-			continue;
-		const char *before = check->not_checked;
-		check->not_checked = keep(check, "%s%s%s",
-		                          before ? before : "not checked on every line: ",
-		                          before ? ", " : "", audit_rules[code].code);
-	}
-}
-
 /** The text of an fstab, parsed, and its findings. */
 struct checked {
 	struct fstab_file *file;
@@ -177,7 +164,7 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 				   : keep(check, "%s %s: %s", code, risk->target, risk->message);
 		ARENA_PUSH(&check->arena, check->risks, check->nrisks, text);
 	}
-	report_unchecked(check, new->report.not_checked);
+	check->not_checked = new->report.not_checked;
 	return arena_check(&check->arena);
 }
 

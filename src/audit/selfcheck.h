@@ -31,8 +31,7 @@ struct selfcheck {
 	const char **notes;      /* one text for each mount that is not reproduced, with the
 	                            reason, and for each additional mount */
 	size_t nnotes;
-	const char *not_checked;    /* names the rules not checked on every line; NULL: all rules
-	                               were checked */
+	audit_set not_checked;   /* rules that were not checked on every line */
 	const char **risks;      /* one text, which starts with the code of the rule, for each
 	                            boot risk that the old text does not have */
 	size_t nrisks;

@@ -140,6 +140,17 @@ struct fstab_facts machine_facts(struct fstab_machine *machine)
 	return facts;
 }
 
+struct audit_situation machine_situation(struct fstab_machine *machine)
+{
+	struct host *host = &machine->host;
+	bool live = host->in.live;
+	return (struct audit_situation){
+		.recorded = !live, .rooted = strcmp(strbuf_str(&machine->root), "/") != 0,
+		.udev = live && host_look(host, "/run/udev/data", NULL) == FACT_DIR,
+		.systemd = live && host_look(host, "/run/systemd/system", NULL) == FACT_DIR,
+	};
+}
+
 /* The machine. */
 
 /** Read the swap spaces.  @return 0, or -1 after a message. */

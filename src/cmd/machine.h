@@ -7,6 +7,7 @@
 #ifndef GM_CMD_MACHINE_H
 #define GM_CMD_MACHINE_H
 
+#include "audit/rules.h"
 #include "cmd/run.h"
 #include "fstab/fstab.h"
 #include "host/host.h"
@@ -39,6 +40,10 @@ bool machine_failed(struct fstab_machine *machine);
 /** The functions with which plans and rules read the machine; most are NULL for a recorded
     table. */
 struct fstab_facts machine_facts(struct fstab_machine *machine);
+
+/** The facts about the machine that explain why rules were not checked, without the options of an
+    audit and `foreign`. */
+struct audit_situation machine_situation(struct fstab_machine *machine);
 
 /** Report a dangling path after host_follow(): a symlink without a target, or a component that
     is not a directory.  Preserves errno.  @return whether the path dangles. */

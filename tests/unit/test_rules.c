@@ -667,6 +667,60 @@ UNIT_TEST(not_checked)
 	audit_report_destroy(&report);
 }
 
+/** Rules with the same reason are one group; the reason depends on the rule and the host. */
+UNIT_TEST(why_not_checked)
+{
+	static const enum audit_code some[] = {
+		FSTAB_SRC_MISSING, FSTAB_SRC_AMBIGUOUS, FSTAB_OPT_TYPO, FSTAB_HELPER_MISSING,
+		DRIFT_TYPE, MNT_STALE, MNT_TIMEOUT, MNT_UNDER_NOT_EMPTY, MNT_HELD, SWAP_EXTRA,
+		FSTAB_MODE, FSTAB_SYSTEMD_STALE, UNIT_FAILED, FS_ERRORS, BASE_WENT,
+	};
+	static const struct {
+		struct audit_situation at;
+		const char *groups;
+	} rows[] = {
+		{{.probe = true, .foreign = true},
+		 "FSTAB-OPT-TYPO (too many lines or options to check all); "
+		 "FSTAB-SRC-MISSING, FSTAB-SRC-AMBIGUOUS (no udev on this host); "
+		 "FSTAB-HELPER-MISSING (what is installed is not known); "
+		 "DRIFT-TYPE (a server or helper chooses what the mount shows); "
+		 "SWAP-EXTRA (reading /proc/swaps can block); "
+		 "MNT-STALE, MNT-TIMEOUT (some mounts cannot be probed); "
+		 "BASE-WENT (the host has just booted); "
+		 "MNT-UNDER-NOT-EMPTY (needs --under); MNT-HELD (needs --holders); "
+		 "FSTAB-MODE, FSTAB-SYSTEMD-STALE (only for the fstab of this host); "
+		 "UNIT-FAILED (no systemd on this host); "
+		 "FS-ERRORS (the kernel does not show it)"},
+		{{.recorded = true},
+		 "FSTAB-OPT-TYPO (too many lines or options to check all); "
+		 "FSTAB-SRC-MISSING, FSTAB-SRC-AMBIGUOUS, FSTAB-HELPER-MISSING, SWAP-EXTRA, "
+		 "MNT-STALE, MNT-TIMEOUT, MNT-UNDER-NOT-EMPTY, MNT-HELD, FSTAB-MODE, "
+		 "FSTAB-SYSTEMD-STALE, UNIT-FAILED, FS-ERRORS (needs the host, not a recorded "
+		 "table); "
+		 "DRIFT-TYPE (a server or helper chooses what the mount shows); "
+		 "BASE-WENT (the host has just booted)"},
+	};
+	audit_set set = 0;
+	for (size_t i = 0; i < COUNT(some); ++i)
+		set |= audit_set_only(some[i]);
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		static const char head[] = "15 rules not checked here: ";
+		struct strbuf line = {0};
+		audit_name_not_checked(&line, set, &rows[i].at);
+		CU_ASSERT_EQUAL_FATAL(strncmp(strbuf_str(&line), head, strlen(head)), 0);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&line) + strlen(head), rows[i].groups);
+		strbuf_destroy(&line);
+	}
+	struct strbuf one = {0};
+	const struct audit_situation whole = {.udev = true, .systemd = true};
+	audit_name_not_checked(&one, 0, &whole);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&one), "");
+	audit_name_not_checked(&one, audit_set_only(UNIT_FAILED), &whole);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&one), "1 rule not checked here: UNIT-FAILED (systemd "
+	                       "does not answer)");
+	strbuf_destroy(&one);
+}
+
 UNIT_TEST(new_risks)
 {
 	struct audit_report old, report;

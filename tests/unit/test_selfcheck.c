@@ -133,8 +133,12 @@ static const char *reported(const char *old, const char *new, size_t len, bool f
 		CU_ASSERT_PTR_NULL(strchr(check.notes[i], '\n'));
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.notes[i]);
 	}
+	const struct audit_situation situation = {.recorded = !facts};
+	struct strbuf unchecked = {0};
+	audit_name_not_checked(&unchecked, check.not_checked, &situation);
 	if (check.not_checked)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.not_checked);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", strbuf_str(&unchecked));
+	strbuf_destroy(&unchecked);
 	for (size_t i = 0; i < check.nrisks; ++i)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "!%s\n", check.risks[i]);
 	selfcheck_destroy(&check);

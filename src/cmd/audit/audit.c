@@ -258,7 +258,6 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 		.root = strbuf_str(&a->machine.root), .rules = opts->rules & ~a->unavailable,
 		.not_checked = (a->report.not_checked | a->unavailable) & opts->rules
 		               & ~a->config.off,
-		.foreign = a->is_foreign,
 		.least = way->limits.verbose || opts->fail_on == AUDIT_INFO ? AUDIT_INFO
 		                                                            : AUDIT_WARNING,
 		.failed = failed, .began = a->began, .seconds = os_now() - run->start,
@@ -271,6 +270,12 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	audit_report_keep(&a->report, reported.rules, NULL, 0);
 	if (opts->is_static)
 		reported.not_checked = 0;
+	if (reported.not_checked && (way->form == AF_TEXT || way->form == AF_NAGIOS))
+		reported.situation = machine_situation(&a->machine);
+	reported.situation.foreign = a->is_foreign;
+	reported.situation.probe = opts->probe;
+	reported.situation.under = opts->under;
+	reported.situation.holders = opts->holders;
 	reported.lacking = missing ? reported.not_checked & ~audit_set_of(missing)
 	                           : reported.not_checked;
 	bool found = false;

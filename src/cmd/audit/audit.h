@@ -113,7 +113,8 @@ struct audit_reported {
 	audit_set not_checked;   /* enabled rules that were not checked for all lines or mounts */
 	audit_set lacking;       /* rules of `not_checked` that lacked a fact; the other rules need
 	                            an option such as --probe */
-	bool foreign;            /* the fstab does not belong to the host: text lists `lacking` */
+	struct audit_situation situation;   /* why rules were not checked; if .foreign, text lists
+	                                       `lacking` */
 	enum audit_severity least;  /* text lists findings of at least this severity */
 	bool terminal, colored;  /* the text goes to a terminal; the text has colors */
 	const char *failed;      /* why the audit failed, escaped; NULL: it succeeded */

@@ -155,32 +155,24 @@ static void put_finding(struct strbuf *out, const struct audit_finding *f, const
 	strbuf_putc(out, '\n');
 }
 
-/** Append a text and the codes of a set of rules; nothing if the set is empty. */
-static void put_codes(struct strbuf *out, const char *before, audit_set set)
+/** Append a line with the rules of a set and why they were not checked, if there are any. */
+static void put_not_checked(struct strbuf *out, const struct audit_reported *reported,
+                            audit_set set)
 {
-	for (int code = 0; code < AUDIT_CODES; ++code) {
-		if (!audit_set_has(set, (enum audit_code)code))
-			continue;
-		text_add(out, "%s%s", before, audit_rules[code].code);
-		before = ", ";
-	}
+	audit_name_not_checked(out, set, &reported->situation);
 	strbuf_puts(out, set ? "\n" : "");
 }
 
 void audit_put_not_checked(struct strbuf *out, const struct audit_reported *reported)
 {
-	put_codes(out, "not checked everywhere: ", reported->not_checked);
+	put_not_checked(out, reported, reported->not_checked);
 }
 
-/** Append "3 rules not checked here: A, B, C": the rules that lack facts about another host. */
+/** Append the rules that lack facts about another host. */
 static void put_lacking(struct strbuf *out, const struct audit_reported *reported)
 {
-	unsigned n = audit_set_count(reported->lacking);
-	if (!reported->foreign || reported->least == AUDIT_INFO)
-		return;
-	if (n > 0)
-		text_add(out, "%u rule%s not checked here", n, n == 1 ? "" : "s");
-	put_codes(out, ": ", reported->lacking);
+	if (reported->situation.foreign && reported->least > AUDIT_INFO)
+		put_not_checked(out, reported, reported->lacking);
 }
 
 /** Append a line of the configuration, without secrets. */
@@ -307,7 +299,7 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	/* For a clean system, nothing is printed when the audit runs from cron, without a terminal.
 	   If rules lack facts about another host, its fstab may not be clean. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
-	    || (reported->foreign && reported->run->live && reported->lacking)) {
+	    || (reported->situation.foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);
 		put_summary(reported, out);
 		audit_put_left_out(out, report);

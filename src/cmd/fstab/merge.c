@@ -111,6 +111,16 @@ static int check_root(struct host *host, const struct merge_opts *opts, const ch
 	return refused ? PX_NOT_CHECKED : 0;
 }
 
+/** Report the rules that could not be checked, and why. */
+static void report_not_checked(struct fstab_machine *fstab, const char *path, audit_set set)
+{
+	struct strbuf text = {0};
+	struct audit_situation situation = machine_situation(fstab);
+	audit_name_not_checked(&text, set, &situation);
+	message(path, "%s", strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
 /** Append how many mounts and swap spaces have no line and get none, if there are any. */
 static void put_without_line(struct strbuf *out, const struct fstab_merged *merged)
 {
@@ -259,7 +269,7 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	for (size_t i = 0; i < check.nnotes; ++i)
 		message(path, "%s", check.notes[i]);
 	if (opts->explain && check.not_checked)
-		message(path, "%s", check.not_checked);
+		report_not_checked(fstab, path, check.not_checked);
 	status = finish(run, opts, put, &merged, &check);
 	/* Keep the status of a write whose report cannot be printed: the file is written. */
 	if (finish_stdout() != 0 && !opts->put.write)
