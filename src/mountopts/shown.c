@@ -262,6 +262,9 @@ static bool is_same_value(const char *fstype, const char *key, size_t nkey, cons
 	if (word_is(key, nkey, "subvolid") && first && x == 0)
 		x = 5;   /* the top */
 	if (first && second) {
+		/* btrfs limits it to the size of a sector. */
+		if (word_is(key, nkey, "max_inline") && x > y)
+			return y >= 4096;
 		/* A tmpfs rounds to pages; a server may grant less than requested. */
 		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
 		if (remote && word_in(key, nkey, "rsize wsize bsize"))
