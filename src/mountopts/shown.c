@@ -265,6 +265,9 @@ static bool is_same_value(const char *fstype, const char *key, size_t nkey, cons
 		/* btrfs limits it to the size of a sector. */
 		if (word_is(key, nkey, "max_inline") && x > y)
 			return y >= 4096;
+		/* hugetlbfs rounds down to its pages, mostly of 2 MiB. */
+		if (fsopt_type_in(fstype, "hugetlbfs") && word_in(key, nkey, "size min_size"))
+			return x >= y && x - y < 2 << 20;
 		/* A tmpfs rounds to pages; a server may grant less than requested. */
 		unsigned long long page = word_is(key, nkey, "size") ? 65535 : 0;
 		if (remote && word_in(key, nkey, "rsize wsize bsize"))
