@@ -62,11 +62,11 @@ const struct fsopt_family fsopt_local[] = {
 	{"noacl nouser_xattr", .types = "ext3 ext4", .ended = "6.1"},
 	{"synoacl relatime_period", .flags = OPT_UNREQUESTED, .vendor = "Synology"},
 	{"nopriv", .flags = OPT_UNREQUESTED, .vendor = "QNAP"},
-	{"journal journal_path nodioread_nolock offusrjquota offgrpjquota nombcache "
+	{"journal journal_path nodioread_nolock nombcache "
 	 "prefetch_block_bitmaps no_prefetch_block_bitmaps mb_optimize_scan test_dummy_encryption "
-	 "inlinecrypt abort oldalloc orlov nobh bh check nocheck reservation noreservation xip "
+	 "inlinecrypt abort oldalloc orlov nobh bh check nocheck reservation noreservation "
 	 "mblk_io_submit nomblk_io_submit debug_want_extra_isize warn_on_error nowarn_on_error "
-	 "fc_debug_force fc_debug_max_replay removed"},
+	 "fc_debug_force fc_debug_max_replay"},
 	{NULL}}},
 {"xfs", .complete = true, .rows = (const struct fsopt[]){
 	{"allocsize", OPT_ALLOC_SIZE, .visible = "", .unless = "nolargeio"},
@@ -168,7 +168,7 @@ const struct fsopt_family fsopt_local[] = {
 	 "drop_log_tree skip_cleaner synoumounthang", .flags = OPT_UNREQUESTED,
 	 .vendor = "Synology"},
 	{"free_space_tree", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
-	{"noclear_cache device enospc_debug noenospc_debug fragment max_inline ref_verify "
+	{"device enospc_debug noenospc_debug fragment max_inline ref_verify "
 	 "ref_tracker"},
 	{NULL}}},
 {"f2fs", .complete = true, .rows = (const struct fsopt[]){
@@ -187,7 +187,7 @@ const struct fsopt_family fsopt_local[] = {
 	{"lazytime", .flags = OPT_NOT_GIVEN | OPT_UNREQUESTED},
 	{"disable_roll_forward norecovery disable_ext_identify inline_xattr_size "
 	 "nobarrier fastboot data_flush io_bits fault_injection fault_type quota noquota usrquota "
-	 "grpquota prjquota usrjquota grpjquota prjjquota offusrjquota offgrpjquota offprjjquota "
+	 "grpquota prjquota usrjquota grpjquota prjjquota "
 	 "jqfmt whint_mode test_dummy_encryption inlinecrypt checkpoint compress_log_size "
 	 "compress_extension nocompress_extension compress_chksum compress_mode compress_cache "
 	 "reserve_root reserve_node resuid resgid inline_dots noinline_dots nat_bits"},

@@ -101,7 +101,7 @@ const struct fsopt_family fsopt_remote[] = {
 	 "cachetag port timeout privport fscache loose mmap locktimeout afid source ignoreqv "
 	 "directio readahead"},
 	{NULL}}},
-{"ceph", .rows = (const struct fsopt[]){
+{"ceph", .strict = true, .rows = (const struct fsopt[]){
 	{"name mon_addr fsid wsize acl noacl", .flags = OPT_UNREQUESTED},
 	{"secret", .flags = OPT_FOUND_OUT},
 	{"secretfile=", .shown = ""},
@@ -116,7 +116,7 @@ const struct fsopt_family fsopt_remote[] = {
 	 "rbytes norbytes asyncreaddir noasyncreaddir dcache nodcache ino32 noino32 fsc nofsc "
 	 "poolperm nopoolperm require_active_mgr norequire_active_mgr copyfrom nocopyfrom wsync "
 	 "nowsync pagecache nopagecache sparseread nosparseread quotadf noquotadf "
-	 "test_dummy_encryption conf mon_host fallback nofallback"},
+	 "test_dummy_encryption conf mon_host fallback nofallback key ip crc"},
 	{NULL}}},
 {"lustre", .rows = (const struct fsopt[]){
 	{"checksum nochecksum flock user_xattr nouser_xattr lruresize nolruresize lazystatfs "

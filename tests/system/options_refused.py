@@ -71,10 +71,10 @@ def kernel_accepts(fstype, option):
 # By type: options that the kernel refuses, and that it accepts.
 KERNEL = {
     "btrfs": ("recovery inode_cache noinode_cache check_int check_int_data check_int_print_mask=1 alloc_start=1 "
-              "subvolrootid=5 nologreplay ignorebadroots ignoredatacsums umask=022 nouser_xattr",
+              "subvolrootid=5 nologreplay ignorebadroots ignoredatacsums noclear_cache umask=022 nouser_xattr",
               "norecovery usebackuproot acl noacl ssd nossd enospc_debug max_inline=1 rescan_uuid_tree rescue=nologreplay "
               "discard=async space_cache=v2 nospace_cache clear_cache degraded thread_pool=2"),
-    "ext4": ("noacl nouser_xattr umask=022 uid=1 size=1g compress=zstd nologreplay",
+    "ext4": ("noacl nouser_xattr offusrjquota removed xip umask=022 uid=1 size=1g compress=zstd nologreplay",
              "acl user_xattr errors=remount-ro commit=5 delalloc noauto_da_alloc nombcache init_itable=10 lazytime"),
     "ext3": ("noacl nouser_xattr", "acl user_xattr"),
     "overlay": ("bogusopt umask=022 noacl size=1m",
