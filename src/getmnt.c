@@ -269,6 +269,7 @@
  *     repeated.c         mount points and sources of several lines
  *     source.c           sources
  *     tag.c              tags that no device can have
+ *     remote.c           sources of network and FUSE file systems
  *     overlay.c          overlays and their layers
  *     target.c           mount points, types, helpers
  *     drift.c            lines against mounts

@@ -212,6 +212,13 @@ bool audit_is_placeholder(const char *text);
 const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
                             const char **hint);
 
+/* remote.c */
+
+/** Check the source of a network or FUSE file system, and the files with secrets that its options
+    name.
+    @return whether the source was reported. */
+bool audit_remote(struct audit *audit, const struct fstab_entry *entry);
+
 /* overlay.c */
 
 void audit_overlay(struct audit *audit, const struct fstab_entry *entry);

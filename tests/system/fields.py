@@ -161,6 +161,18 @@ for fstype, size, mkfs in (("ext4", 4, "mkfs.ext4 -q -F"), ("xfs", 320, "mkfs.xf
         told = [row["message"] for row in rows if row["code"] == "FSTAB-SRC-MISSING" and row["severity"] == "critical"]
         gm.expect(bool(told) == bad, f"UUID={value} {fstype}: {told}")
 
+# The user and host that sshfs connects to.
+if shutil.which("sshfs") and os.path.exists("/dev/fuse") and os.path.exists("/sbin/mount.fuse.sshfs"):
+    gm.touch(f"{made}/ssh", f'#!/bin/sh\nfor word; do test "$last" = -- && echo "$word" >{made}/host; last=$word; done\nexit 1\n')
+    os.chmod(f"{made}/ssh", 0o755)
+    for source, fstype, host in (("sshfs#u@h:", "fuse", "u@h"), ("u@h:", "fuse.sshfs", "u@h"), ("sshfs#u@h:", "fuse.sshfs", "sshfs#u@h")):
+        subprocess.run(["mount", "-t", fstype, "-o", f"ssh_command={made}/ssh", source, root / "dir"], stdin=gm.null,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        gm.expect(gm.read(f"{made}/host").strip() == host, f"{source} {fstype}: {gm.read(f'{made}/host')}")
+        gm.touch(f"{made}/tag", f"{source} /m {fstype}\n")
+        rows = gm.getmnt("audit", "--static", f"--fstab={made}/tag", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        gm.expect(bool([row for row in rows if row["code"] == "FSTAB-SRC-MISSING"]) == ("#" in host), f"{source} {fstype}: {rows}")
+
 units = [read_unit(number, row[0]) if HAVE_GENERATOR else None for number, row in enumerate(ROWS)]
 shutil.rmtree(made)
 root.enter()

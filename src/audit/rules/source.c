@@ -81,6 +81,8 @@ static bool is_numbered(const char *source, bool *boot)
 		{"xvd", true, false}, {"nvme", false, true},  {"mmcblk", false, false},
 		{"dm-", false, true}, {"loop", false, true},  {"nbd", false, true},
 		{"rbd", false, true}, {"pmem", false, false}, {"ram", false, false},
+		{"md", false, false}, {"md_d", false, false}, {"bcache", false, false},
+		{"zd", false, false}, {"dasd", true, false},
 	};
 	if (strncmp(source, "/dev/", 5) != 0)
 		return false;
@@ -490,77 +492,11 @@ static void check_none(struct audit *audit, const struct fstab_entry *entry)
 			       "the type none is for bind mounts, and bind is missing");
 }
 
-/** Get the form that the source of a network file system must have, if the source has a different
-    form; or NULL. */
-static const char *other_form(const struct fstab_entry *entry)
-{
-	static const char *const rows[][2] = {
-		{"nfs nfs4", "SERVER:/PATH"},
-		{"fuse.sshfs sshfs", "[USER@]HOST:[PATH]"},
-		{"cifs smb3", "//SERVER/SHARE"},
-	};
-	const char *source = entry->source;
-	/* Not for the root, which is already mounted: a diskless host has the source /dev/nfs. */
-	for (size_t i = 0; *source && !is_root(entry) && i < sizeof(rows) / sizeof(*rows); ++i) {
-		const char *form = rows[i][1];
-		if (!word_in(entry->fstype, strlen(entry->fstype), rows[i][0]))
-			continue;
-		if (*form != '/')
-			return strchr(source, ':') ? NULL : form;
-		size_t n = strspn(source, "/\\") == 2 ? strcspn(source + 2, "/\\") : 0;
-		return (n && source[2 + n] && source[2 + n + 1])
-		       || fstab_entry_value(entry, "unc") || fstab_entry_value(entry, "target")
-		       || fstab_entry_value(entry, "path") ? NULL : form;
-	}
-	return NULL;
-}
-
-/** Get the value of the last option with a name.  The case of the name is ignored if the helper of
-    the type ignores it. */
-static const char *value_in_any_case(const struct fstab_entry *entry, const char *name)
-{
-	const char *value = fstab_entry_value(entry, name);
-	for (uint32_t i = entry->nopts; !value && i-- > 0;) {
-		const struct opt *o = &entry->opts[i];
-		if (strcasecmp(o->name, name) == 0
-		    && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname))
-			value = o->value;
-	}
-	return value;
-}
-
-/** Report a file with a secret, named by an option, that all users can read or that does not exist:
-    without the file, the mount fails or asks for the secret. */
-static void check_keys(struct audit *audit, const struct fstab_entry *entry)
-{
-	static const char *const names[] = {"credentials",  "cred",         "secretfile",
-	                                    "IdentityFile", "passwordfile", "passwd_file"};
-	const struct fstab_facts *facts = audit->in->facts;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-		const char *path = value_in_any_case(entry, names[i]);
-		if (!path || *path != '/' || strchr(path, '%') || audit_above(audit, entry, path))
-			continue;
-		enum fact_kind kind = audit_look(facts, path);
-		if (kind == FACT_FILE && fstab_answer(facts, FSTAB_IS_OPEN, path) > 0)
-			audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING,
-				       "readable by root only", path,
-				       audit_command(audit->report,
-				                     "make it readable for root only",
-				                     "chmod", "600", path, NULL),
-				       "all users can read the file of %s", names[i]);
-		if (kind == FACT_MISSING)
-			audit_add_line(audit, entry, FSTAB_SRC_MISSING, AUDIT_WARNING, "a file",
-				       path, "create it, readable for root only",
-				       "the file of %s does not exist", names[i]);
-	}
-}
-
 void audit_source(struct audit *audit, const struct fstab_entry *entry)
 {
-	if (entry->type & FST_NET || entry->network || strncmp(entry->fstype, "fuse", 4) == 0)
-		check_keys(audit, entry);
-	bool root = is_root(entry);
-	const char *form = entry->bind ? NULL : other_form(entry);
+	bool root = is_root(entry), reported = audit_remote(audit, entry);
+	if (reported)
+		return;
 	if (entry->bind)
 		check_bind(audit, entry);
 	else if (root && word_in(entry->source, strlen(entry->source), "/dev/root rootfs"))
@@ -568,12 +504,6 @@ void audit_source(struct audit *audit, const struct fstab_entry *entry)
 			       "UUID=, LABEL= or PARTUUID=", entry->source,
 			       "use its UUID, as getmnt fstab does",
 			       "%s is whichever device the kernel booted from", entry->source);
-	else if (form)
-		audit_add_line(audit, entry, FSTAB_SRC_MISSING,
-			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
-			       form, shown_source(entry),
-			       "correct the server and the directory",
-			       "the source of %s must be %s", entry->fstype, form);
 	else if (strcmp(entry->fstype, "none") == 0 && entry->path)
 		check_none(audit, entry);
 	else if (strcmp(entry->fstype, "overlay") == 0)
