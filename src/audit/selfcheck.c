@@ -156,13 +156,16 @@ static int report_risks(struct selfcheck *check, const struct selfcheck_input *i
 	for (size_t i = 0; i < new->report.count; ++i) {
 		const struct audit_finding *risk = &new->report.findings[i];
 		const char *code = audit_rules[risk->code].code;
-		if (!risk->boot)
+		if (!risk->boot && risk->code != FSTAB_SYNTAX)
 			continue;
 		const char *text =
 			risk->line ? keep(check, "%s %s (line %u): %s", code, risk->target,
 		                          risk->line, risk->message)
 				   : keep(check, "%s %s: %s", code, risk->target, risk->message);
-		ARENA_PUSH(&check->arena, check->risks, check->nrisks, text);
+		if (risk->boot)
+			ARENA_PUSH(&check->arena, check->risks, check->nrisks, text);
+		if (risk->code == FSTAB_SYNTAX)
+			ARENA_PUSH(&check->arena, check->misread, check->nmisread, text);
 	}
 	check->not_checked = new->report.not_checked;
 	return arena_check(&check->arena);

@@ -187,6 +187,8 @@ static int check_plan(const struct fstab_input *in, const struct fstab_plan *pla
 			message(in->root, "%s", check.notes[i]);
 		status = FX_COMMENTS;
 	}
+	for (size_t i = 0; i < check.nmisread; ++i)
+		message(in->root, "%s", check.misread[i]);
 	selfcheck_destroy(&check);
 	strbuf_destroy(&text);
 	return status;
