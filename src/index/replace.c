@@ -312,9 +312,7 @@ int index_drop(struct os *os, int dirfd, const char *name, bool unfinished)
 			break;
 		}
 		rc = drop_files(os, fd);
-		int error = errno;
 		os_close(os, lock);
-		errno = error;
 		if (rc != 0)
 			break;
 		rc = os_remove(os, dirfd, name, true);

@@ -71,9 +71,7 @@ int os_notify(struct os *os, const char *address, const char *text)
 		rc = errno == EAGAIN && os_poll(os, &room, 1, WAIT_MS) > 0
 		     ? os_send(os, fd, text, strlen(text), NULL, 0, -1, false) : -1;
 	}
-	int error = errno;
 	os_close(os, fd);
-	errno = error;
 	return rc;
 }
 

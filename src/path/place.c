@@ -112,9 +112,7 @@ static ssize_t read_owned(struct place *place, char target[PATH_MAX])
 		snprintf(owner, sizeof(owner), " belongs to uid %u", (unsigned)st.st_uid);
 		n = refuse(place, RP_LINK, EPERM, "the symlink ", owner);
 	}
-	int error = errno;
 	os_close(os, fd);
-	errno = error;
 	return n;
 }
 

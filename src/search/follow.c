@@ -245,11 +245,9 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 		follow.at = os_openat(os, dirfd, ".", O_PATH);
 		rc = follow.at < 0 ? -1 : 0;
 	}
-	int error = errno;
 	if (rc != 0)
 		move_to(&follow, dirfd);
 	path_destroy(walk);
-	errno = error;
 	return rc == 0 ? follow.at : -1;
 }
 

@@ -181,10 +181,8 @@ static int look_access(void *arg, int mode)
 	if (fd < 0)
 		return errno == EREMOTE || errno == ENOMEM ? -1 : 0;
 	int rc = os_access(look->os, fd, opens ? "" : name, mode);
-	int error = errno;
 	if (opens)
 		os_close(look->os, fd);
-	errno = error;
 	/* Any failure means that it cannot be accessed: access(2). */
 	return rc == 0;
 }
