@@ -316,10 +316,10 @@ UNIT_TEST(mappings_that_are_not_open)
 		{"/dev/disk/by-id/dm-name-none", NULL, SRC "info /x: the d", SRC "info /x: the d"},
 		{"/dev/mapper/none2", NULL, SRC "critical! /x: the device does not exist\n",
 		 SRC "critical! /x: the device does not exist\n"},
-		{"UUID=gone", NULL, SRC "critical! /x: no device has this identifier\n",
+		{"LABEL=gone", NULL, SRC "critical! /x: no device has this identifier\n",
 		 SRC "critical! /x: no device has this identifier\n"},
 		/* It may be in another mapping; those of a running system are open. */
-		{"UUID=gone", "line 2 of /etc/crypttab", SRC "info /x: no device has this "
+		{"LABEL=gone", "line 2 of /etc/crypttab", SRC "info /x: no device has this "
 		 "identifier now, but it may be in a mapping that is not open: " AT_BOOT,
 		 SRC "critical! /x: no device has this identifier\n"},
 		{"/dev/vg/none", "line 2 of /etc/crypttab", SRC "info /x: the device does not "
@@ -328,7 +328,7 @@ UNIT_TEST(mappings_that_are_not_open)
 		 SRC "critical! /x: the device does not exist\n"},
 		/* The table cannot be read. */
 		{"/dev/mapper/none2", "", NULL, NULL},
-		{"UUID=gone", "", NULL, SRC "critical! /x: no device has this identifier\n"},
+		{"LABEL=gone", "", NULL, SRC "critical! /x: no device has this identifier\n"},
 		/* It is there. */
 		{X, "line 2 of /etc/crypttab", NULL, NULL},
 	};
@@ -724,11 +724,11 @@ UNIT_TEST(why_not_checked)
 UNIT_TEST(new_risks)
 {
 	struct audit_report old, report;
-	judged(ROOT "/dev/sda1 /x ext4\nUUID=gone /y ext4 nofail\n", &facts, &old);
+	judged(ROOT "/dev/sda1 /x ext4\nLABEL=gone /y ext4 nofail\n", &facts, &old);
 	/* The same risk on another line is not new; another code, or a lost nofail, is. */
-	judged("\n\n" ROOT "UUID=gone /y ext4\n/dev/sda9 /x ext4\nUUID=twice /x/z ext4\n# getmnt: "
+	judged("\n\n" ROOT "LABEL=gone /y ext4\n/dev/sda9 /x ext4\nUUID=twice /x/z ext4\n# getmnt: "
 	                   "ignore=FSTAB-SRC-MISSING\n"
-	       "UUID=gone /w ext4\n",
+	       "LABEL=gone /w ext4\n",
 	       &facts, &report);
 	CU_ASSERT_EQUAL_FATAL(audit_clear_old_risks(&old, &report), 0);
 	unsigned count = 0;
