@@ -73,7 +73,10 @@ bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
 	const char *type = root->fstype ? root->fstype : "",
 	           *source = root->source ? root->source : "none";
 	bool overlay = strcmp(type, "overlay") == 0, sealed = shown_readonly(root);
+	const char *options = root->fs_opts ? root->fs_opts : "";
+	/* A transient root of ostree or bootc has an upper directory. */
 	bool image = overlay ? sealed || strncmp(source, "composefs", 9) == 0
+	                       || strstr(options, "/ostree/")
 	                     : sealed && !shown_type(line->fstype, type);
 	struct vfs_flags flags = {0};
 	struct strbuf refused = {.arena = why->arena};

@@ -145,6 +145,8 @@ result = gm.getmnt("audit", "--root=/below", f"--only={missing}", "-v")
 for text in ("does not exist now: it is a mapping, and line 2 of /etc/crypttab opens it at boot", "now, but it may be in a mapping that is not open: line 2",
              "it is a mapping, and line 1 of /etc/veritytab opens it"):
     gm.expect(text in result.out.decode(), f"{text}: {result.out}")
+result = gm.getmnt("audit", "--root=/below", "--only=DRIFT-NOT-MOUNTED", "/b", "/d")
+gm.expect(result.out.count(b"open the mapping, and mount it") == 1, f"the hint of a mapping: {result.out}")
 # Without the line, or if its device is missing, the devices are missing.
 gm.touch("/below/etc/crypttab", "vault /dev/gone none plain\n#lazy /dev/gone none plain\n")
 os.unlink("/below/etc/veritytab")

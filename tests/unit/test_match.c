@@ -144,6 +144,8 @@ static const struct {
 	{IMAGE("rw", "composefs:12ab", "lowerdir=/a,upperdir=/u,workdir=/w"),
 	 "UUID=root / ext4 rw,errors=remount-ro 0 1\n", "source 1 /\n",
 	 "DRIFT-SOURCE critical 1\n"},
+	{IMAGE("rw", "overlay", "lowerdir=/run/x::/sysroot/ostree/repo,upperdir=/u,workdir=/w"),
+	 "UUID=root / btrfs subvol=x 0 1\n", "source 1 /\n", "DRIFT-SOURCE critical 1\n"},
 	{IMAGE("rw", "composefs", "lowerdir=/a,upperdir=/u,workdir=/w"),
 	 "UUID=root / ext4 defaults,noatime 0 1\n", "source 1 /\n", ""},
 	{IMAGE("rw", "overlay", "lowerdir=/a,upperdir=/u,workdir=/w"),

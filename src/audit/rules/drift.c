@@ -384,7 +384,11 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 	bool skipped = !swap && is_skipped(drift, target);
 	bool missing = is_missing(drift, line),
 	     can = skipped || (missing && (line->nofail || automount));
+	bool maybe = true;
+	const char *where = missing ? audit_opened_at_boot(drift->report, drift->in->facts,
+	                                                   line->source, &maybe) : NULL;
 	const char *hint = skipped ? "systemd skips lines of this mount point; remove the line"
+		: where && *where && !maybe ? "open the mapping, and mount it"
 		: missing ? "attach the device, or add noauto to the line"
 		: swap ? audit_format(drift->report, "%s, or remove the line",
 		                      audit_command(drift->report, "activate the swap space",

@@ -59,9 +59,11 @@ void drift_report_source(struct drift *drift, const struct fstab_entry *line,
 			"the line does not name the mounted subvolume: correct if it is the "
 			"default of the file system"},
 	};
+	bool image = line->root && live->mount && fstype_flags(live->mount->fstype) & FST_READONLY;
 	drift_report(drift, kinds[kind].code, line, live, kinds[kind].severity,
 		     drift_line_name(drift, line, live), drift_live_name(drift, live, line),
-		     kind == DRIFT_OF_DEFAULT_SUBVOLUME
+		     image ? "comment the line out if the root is an image on purpose"
+		     : kind == DRIFT_OF_DEFAULT_SUBVOLUME
 		     ? "check with btrfs subvolume get-default; add subvol= to the line"
 		     : drift->report->elsewhere ? "correct the line or the mount"
 		     : "correct the line or the mount; getmnt fstab --merge --fix=source --diff "
