@@ -10,13 +10,14 @@ import gm
 GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
 if not os.path.exists(GENERATOR):
     gm.skip("systemd-fstab-generator is missing")
+TOP = tempfile.mkdtemp()
 
 
 class Made:
     """The units of an fstab: by name the source; which of them something starts; what the generator reports."""
 
     def __init__(self, text):
-        self.top = tempfile.mkdtemp()
+        self.top = tempfile.mkdtemp(dir=TOP)
         self.fstab = f"{self.top}/fstab"
         gm.touch(self.fstab, text)
         dirs = [gm.mkdir(f"{self.top}/{name}") for name in ("normal", "early", "late")]
@@ -91,7 +92,7 @@ def judge_mappings():
     if not os.path.exists(generator):
         print("  systemd-cryptsetup-generator is missing")
         return
-    top = tempfile.mkdtemp()
+    top = tempfile.mkdtemp(dir=TOP)
     gm.touch(f"{top}/crypttab", f"vault {UUID} none luks\nlazy {UUID} none luks,noauto\n")
     dirs = [gm.mkdir(f"{top}/{name}") for name in ("normal", "early", "late")]
     subprocess.run([generator, *dirs], stdin=gm.null, stdout=gm.null, stderr=gm.null, check=True, env={"SYSTEMD_CRYPTTAB": f"{top}/crypttab"})
@@ -130,7 +131,7 @@ def remounts(path, options):
 
 def judge_images():
     """A root that is an image: the boot remounts it with the options of its line."""
-    top = gm.tmpfs(gm.mkdir(tempfile.mkdtemp() + "/top"))
+    top = gm.tmpfs(tempfile.mkdtemp(dir=TOP))
     a, b, upper, work, on = (gm.mkdir(f"{top}/{name}") for name in ("a", "b", "upper", "work", "on"))
     lines = [f"{UUID} / {fstype} {options} 0 0" for fstype in ("btrfs", "ext4") for options in (
         "defaults", "ro", "ro,noatime,x-systemd.growfs", "subvol=root,compress=zstd:1,ro", "subvol=root", "errors=remount-ro", "rw,noatime")]
@@ -162,8 +163,11 @@ def judge_images():
     print(f"  {len(images)} images, each with {len(lines)} lines of the root")
 
 
-judge_started()
-judge_pairs()
-judge_mappings()
-judge_images()
+try:
+    judge_started()
+    judge_pairs()
+    judge_mappings()
+    judge_images()
+finally:
+    shutil.rmtree(TOP, ignore_errors=True)
 gm.done()
