@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "base/words.h"
-#include "path/resolve.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -23,56 +22,10 @@ static const char *root_prefix(const struct host *host)
 	return strcmp(host->in.root, "/") == 0 ? "" : host->in.root;
 }
 
-/** The state of following a path below ROOT. */
-struct below {
-	struct host *host;
-	bool is_blind;
-};
-
-static int may_touch(void *arg, struct path_walk *walk)
-{
-	struct below *below = arg;
-	below->is_blind = mounts_point_block(below->host->in.paths, path_text(walk));
-	return below->is_blind ? -1 : 0;
-}
-
-static ssize_t read_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
-{
-	return os_readlinkat(((struct below *)arg)->host->in.os, AT_FDCWD, path_text(walk), target,
-	                     PATH_MAX);
-}
-
-/** Follow a path as a process with ROOT as "/" would. */
-static enum path_followed follow_below(struct host *host, const char *path, struct strbuf *out)
-{
-	const char *root = host->in.root;
-	struct below below = {.host = host};
-	struct path_walk walk;
-	enum path_followed followed = PATH_UNTOUCHED;
-	int rc = path_begin(&walk, path), error = ENOMEM;
-	strbuf_puts(&walk.text, root);
-	walk.root = walk.text.len;
-	if (rc == 0 && !mounts_path_block(host->in.paths, root)) {
-		rc = path_resolve(&walk, &(struct path_how){.may = may_touch, .link = read_link,
-		                                            .arg = &below});
-		error = errno;
-		followed = rc == 0 ? PATH_SEEN : below.is_blind ? PATH_UNTOUCHED : PATH_MISSING;
-	}
-	if (followed == PATH_MISSING && walk.rest)
-		path_append_rest(&walk);
-	strbuf_reset(out);
-	strbuf_puts(out, walk.text.len ? path_text(&walk) : root);
-	host->nomem |= out->failed || (rc != 0 && error == ENOMEM);
-	path_destroy(&walk);
-	errno = error;
-	return followed;
-}
-
 enum path_followed host_follow(struct host *host, const char *path, struct strbuf *out)
 {
-	bool below = *root_prefix(host) && strncmp(path, "/dev/", 5) != 0;
-	return below && host->in.live ? follow_below(host, path, out)
-	       : mounts_follow(host->in.paths, path, out);
+	bool below = host->in.live && strncmp(path, "/dev/", 5) != 0;
+	return mounts_follow_below(host->in.paths, below ? root_prefix(host) : "", path, out);
 }
 
 enum host_dangling host_dangles(struct host *host, const char *path, struct strbuf *part)

@@ -118,10 +118,19 @@ static enum path_followed follow_begin(struct mounts_paths *paths, struct path_w
 
 enum path_followed mounts_follow(struct mounts_paths *paths, const char *path, struct strbuf *out)
 {
+	return mounts_follow_below(paths, "", path, out);
+}
+
+enum path_followed mounts_follow_below(struct mounts_paths *paths, const char *root,
+                                       const char *path, struct strbuf *out)
+{
+	assert(!*root || (*root == '/' && *path == '/'));
 	struct path_walk walk;
 	struct follow follow = {.paths = paths, .node = MT_NONE};
 	const struct path_how how = {.may = follow_may, .link = follow_link, .arg = &follow};
 	follow.followed = follow_begin(paths, &walk, path);
+	strbuf_puts(&walk.text, root);
+	walk.root = strlen(root);
 	if (follow.followed == PATH_SEEN && path_resolve(&walk, &how) != 0
 	    && follow.followed == PATH_SEEN)
 		follow.followed = PATH_MISSING;
@@ -190,9 +199,4 @@ bool mounts_name_block(void *arg, const char *path)
 bool mounts_file_block(struct mounts_paths *paths, const char *path)
 {
 	return root_blocks(paths) ? mounts_name_block(paths, path) : mounts_path_block(paths, path);
-}
-
-bool mounts_point_block(struct mounts_paths *paths, const char *path)
-{
-	return pathmap_get(&paths->points, path) != PATHMAP_NONE && mounts_path_block(paths, path);
 }

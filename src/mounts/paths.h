@@ -62,6 +62,12 @@ uint32_t mounts_holding(const struct mounts_paths *paths, const char *path);
  */
 enum path_followed mounts_follow(struct mounts_paths *paths, const char *path, struct strbuf *out);
 
+/** Resolve a path as a process would whose root is a directory: neither symlinks nor ".." lead out.
+    @root  "", or an absolute path without links.  @path  Absolute unless root is "".
+    @out [out]  Begins with root.  @return as mounts_follow(). */
+enum path_followed mounts_follow_below(struct mounts_paths *paths, const char *root,
+                                       const char *path, struct strbuf *out);
+
 /** statx(2) of a path that was seen, without following a symlink or contacting a server.
     @return 0, or -1.  Errors: those of statx(2). */
 int mounts_look(struct mounts_paths *paths, const char *path, unsigned mask, struct k_statx *st);
@@ -78,8 +84,5 @@ bool mounts_name_block(void *paths, const char *path);
 
 /** As mounts_path_block(); but as mounts_name_block() if the root itself can block. */
 bool mounts_file_block(struct mounts_paths *paths, const char *path);
-
-/** Whether a path whose directory may be touched is the mount point of a mount that can block. */
-bool mounts_point_block(struct mounts_paths *paths, const char *path);
 
 #endif
