@@ -372,7 +372,7 @@ bool host_system_lacks_unit(struct host_system *sys, const char *name);
 /** The swap file that dphys-swapfile(8) creates and uses; NULL: none. */
 const char *host_system_swap_file(struct host_system *sys);
 
-/** Whether an open file is the one at a path below ROOT. */
+/** Whether an open file is the one at an absolute path below ROOT. */
 bool host_system_is(struct host_system *sys, int fd, const char *path);
 
 /* Tables other than the mount table: tables.c */

@@ -2,6 +2,7 @@
 #include "host/host.h"
 
 #include "base/map64.h"
+#include "base/words.h"
 #include "os/file.h"
 #include "path/resolve.h"
 
@@ -156,46 +157,18 @@ const char *host_system_swap_file(struct host_system *sys)
 	return *sys->swap_file ? sys->swap_file : NULL;
 }
 
-/* The callbacks of open_resolved(). */
-
-/** Check a directory before it is entered; reading a symlink in it needs no further check. */
-static int resolved_enter(void *arg, struct path_walk *walk)
-{
-	return may_touch(arg, path_text(walk) + 1) ? 0 : -1;
-}
-
-static ssize_t resolved_link(void *arg, struct path_walk *walk, char target[PATH_MAX])
-{
-	const struct host_system *sys = arg;
-	return os_readlinkat(sys->os, sys->root, path_text(walk) + 1, target, PATH_MAX);
-}
-
-/** Open a path below ROOT, with ROOT as the root of symlinks: for kernels without openat2(2). */
-static int open_resolved(struct host_system *sys, const char *path)
-{
-	struct path_walk walk;
-	const struct path_how how = {
-		.enter = resolved_enter, .link = resolved_link, .arg = sys,
-	};
-	int fd = -1;
-	if (path_begin(&walk, path) == 0 && path_resolve(&walk, &how) == 0)
-		fd = path_open_below(sys->os, sys->root, path_text(&walk), NULL, NULL);
-	path_destroy(&walk);
-	return fd;
-}
-
 bool host_system_is(struct host_system *sys, int fd, const char *path)
 {
 	struct k_statx one, other;
 	const int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	bool has_openat2 = sys->os->caps & OSC_OPENAT2;
-	int file = !has_openat2 ? open_resolved(sys, path)
-	           : may_touch(sys, path) ? open_below(sys, path, O_PATH) : -1;
-	/* A symlink to an absolute path leads to another place in ROOT: refuse other mounts, which
-	   may block. */
-	if (file < 0)
-		file = os_openat2(sys->os, sys->root, path, O_PATH,
-		                  RESOLVE_NO_MAGICLINKS | RESOLVE_IN_ROOT | RESOLVE_NO_XDEV);
+	const char *root = strcmp(sys->root_name, "/") == 0 ? "" : sys->root_name;
+	struct strbuf place = {0};
+	int file = -1;
+	if (mounts_follow_below(sys->paths, root, path, &place) == PATH_SEEN) {
+		const char *name = word_below(strbuf_str(&place), root);
+		file = path_open_plain(sys->os, sys->root, name + strspn(name, "/"), O_PATH, 0);
+	}
+	strbuf_destroy(&place);
 	bool same = file >= 0 && os_statx(sys->os, fd, "", flags, K_STATX_INO, &one) == 0
 	            && os_statx(sys->os, file, "", flags, K_STATX_INO, &other) == 0
 	            && one.ino == other.ino

@@ -227,7 +227,7 @@ static int make_fstab(struct fstab_machine *machine, const struct opts *opts, co
 {
 	struct run *run = &machine->run;
 	if (machine->host.in.system && !opts->genfstab
-	    && host_system_is(machine->host.in.system, STDOUT_FILENO, "etc/fstab")) {
+	    && host_system_is(machine->host.in.system, STDOUT_FILENO, "/etc/fstab")) {
 		message("standard output", "this is %s/etc/fstab itself: \"> FILE\" has emptied "
 		        "it, \">> FILE\" would add to it what it has; --merge --write keeps what "
 		        "is in it, --diff shows what it would change",
