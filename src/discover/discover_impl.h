@@ -147,7 +147,8 @@ void dsc_find_owners(struct dsc *dsc, uint32_t *owners);
     NULL.  Valid as long as the discovery. */
 const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners);
 
-#define DSC_RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt)"
+#define DSC_RECORDS "/run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt, or " \
+                    "/tmp/getmnt-UID)"
 
 /** Lock the records, and permit the prober to use cgroups, if their directories cannot block.
     @why [out]  Why nothing is probed, or NULL.

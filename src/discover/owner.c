@@ -79,12 +79,10 @@ const char *dsc_over_share(struct dsc *dsc, const uint32_t *owners)
 	return reason ? reason : "mounts were not probed: too many mounts do not answer";
 }
 
-/** Lock the records of blocked processes of earlier runs.  @return NULL, or why that failed. */
-static const char *records_lock(struct dsc *dsc)
+/** Why the records of blocked processes of earlier runs could not be locked.  @error  An errno. */
+static const char *records_failed(int error)
 {
-	if (prober_lock(dsc->opts->prober, dsc->opts->deadline) == 0)
-		return NULL;
-	switch (errno) {
+	switch (error) {
 	case EWOULDBLOCK:
 		return "nothing was probed: another run is probing, or was stopped while probing; "
 		       "see fuser -v " DSC_RECORDS;
@@ -101,12 +99,33 @@ static const char *records_lock(struct dsc *dsc)
 		return "nothing was probed: cannot write to " DSC_RECORDS "; is its file system "
 		       "read-only or full?";
 	case ENOENT:
-		return "nothing was probed: cannot create " DSC_RECORDS "; does /run exist "
-		       "($XDG_RUNTIME_DIR)?";
+		return "nothing was probed: cannot create " DSC_RECORDS "; does /run exist (for "
+		       "users /tmp)?";
 	default:
 		return "nothing was probed: cannot create or lock " DSC_RECORDS ", the directory "
 		       "for the records of hung mounts";
 	}
+}
+
+/** Lock the records of blocked processes of earlier runs, in the first directory of this user.
+    @own  The mounts of this process; NULL: unknown.  @return NULL, or why that failed. */
+static const char *lock_records(struct dsc *dsc, const struct mount_table *own)
+{
+	char dir[PROBER_DIR_MAX];
+	const char *why = "nothing was probed: there is no directory for the records of hung "
+	                  "mounts; root needs /run, other users $XDG_RUNTIME_DIR or /tmp, on a "
+	                  "file system that cannot block";
+	for (unsigned i = 0; own && prober_memory_dir(i, dir); ++i) {
+		if (mounts_type_blocks(own, dir))
+			continue;
+		if (prober_lock(dsc->opts->prober, dir, dsc->opts->deadline) == 0)
+			return NULL;
+		int error = errno;
+		why = records_failed(error);
+		if (error != ENOENT)
+			break;
+	}
+	return why;
 }
 
 int dsc_permit_probes(struct dsc *dsc, const char **why)
@@ -118,15 +137,10 @@ int dsc_permit_probes(struct dsc *dsc, const char **why)
 	static const char *const cgroups[] = {
 		PROBER_CGROUP_DIR "/unified", PROBER_CGROUP_DIR "/systemd",
 	};
-	char dir[PROBER_DIR_MAX];
-	bool memory = own && prober_memory_dir(dir) && !mounts_type_blocks(own, dir);
 	bool may_move = own;
 	for (size_t i = 0; i < sizeof(cgroups) / sizeof(*cgroups); ++i)
 		may_move = may_move && !mounts_type_blocks(own, cgroups[i]);
+	*why = lock_records(dsc, own);
 	table_free(read);
-	*why = "nothing was probed: there is no directory for the records of hung mounts; root "
-	       "needs /run, other users $XDG_RUNTIME_DIR, on a file system that cannot block";
-	if (memory)
-		*why = records_lock(dsc);
 	return *why || !may_move ? 0 : prober_permit_cgroups(dsc->opts->prober);
 }

@@ -6,7 +6,9 @@
  *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME_OWNER_PIDNS
  *
  * A process matches a record if it has the same start time (field 22 of /proc/PID/stat).  An
- * ordinary user has a directory in $XDG_RUNTIME_DIR.
+ * ordinary user has a directory in $XDG_RUNTIME_DIR.  Without that variable (cron, su), and if it
+ * names no directory of this user, it is the same one of a session, if there is one, or a directory
+ * in /tmp: nobody else can use it, and because of the sticky bit nobody else can replace it.
  *
  * A container may share the directory with its host, but has its own process IDs.  The host sees
  * all processes, and finds a worker of a container by its start time.  A container cannot see the
@@ -77,22 +79,23 @@ void prober_self_init(struct os *os, struct prober_self *self)
 		self->pid_ns = st.ino;
 }
 
-/** Write the name of the parent directory.  @return whether it exists for this user. */
-static bool memory_base(char base[PROBER_DIR_MAX])
+bool prober_memory_dir(unsigned number, char dir[PROBER_DIR_MAX])
 {
-	const char *named = geteuid() == 0 ? "/run" : secure_getenv("XDG_RUNTIME_DIR");
+	const uid_t uid = geteuid();
+	if (uid == 0) {
+		strcpy(dir, "/run/" MEMORY_DIR);
+		return number == 0;
+	}
+	const char *named = secure_getenv("XDG_RUNTIME_DIR");
 	if (!named || *named != '/' || strlen(named) + sizeof("/" MEMORY_DIR) > PROBER_DIR_MAX)
-		return false;
-	strcpy(base, named);
-	return true;
-}
-
-bool prober_memory_dir(char dir[PROBER_DIR_MAX])
-{
-	if (!memory_base(dir))
-		return false;
-	strcat(dir, "/" MEMORY_DIR);
-	return true;
+		++number;
+	if (number == 0)
+		snprintf(dir, PROBER_DIR_MAX, "%s/" MEMORY_DIR, named);
+	else if (number == 1)
+		snprintf(dir, PROBER_DIR_MAX, "/run/user/%u/" MEMORY_DIR, uid);
+	else
+		snprintf(dir, PROBER_DIR_MAX, "/tmp/" MEMORY_DIR "-%u", uid);
+	return number <= 2;
 }
 
 /** Whether a directory belongs to a user and no given mode bit is set. */
@@ -110,35 +113,42 @@ static int memory_open_step(void *arg, int at, const char *name)
 	               : os_openat(arg, at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Open the directory named by the environment, which is untrusted: follow no symlink.
-    @return an O_PATH descriptor, or -1. */
-static int memory_open_base(struct os *os, char *base)
+/** Open the parent of a user's directory, which the environment may have named: follow no symlink.
+    @shared  All users have directories in it.
+    @return an O_PATH descriptor, or -1.  Errors: ENOENT: it belongs to another user. */
+static int memory_open_base(struct os *os, char *base, bool shared)
 {
+	struct k_statx st;
+	const uid_t uid = geteuid();
 	int top = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
 	int at = top < 0 ? -1 : path_open_below(os, top, base, memory_open_step, os);
 	os_close(os, top);
-	if (at >= 0 && !memory_is_own(os, at, geteuid(), 022)) {
-		os_close(os, at);
-		errno = ENOTUNIQ;
-		at = -1;
-	}
-	return at;
+	if (at < 0)
+		return -1;
+	bool seen = os_statx(os, at, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0;
+	bool sticky = shared && st.uid == 0 && st.mode & S_ISVTX;
+	if (seen && (sticky || (st.uid == uid && !(st.mode & 022))))
+		return at;
+	os_close(os, at);
+	return fail(seen && !shared && st.uid != uid ? ENOENT : ENOTUNIQ);
 }
 
-int prober_memory_open(struct os *os)
+int prober_memory_open(struct os *os, const char *dir)
 {
 	char base[PROBER_DIR_MAX];
-	uid_t uid = geteuid();
-	if (!memory_base(base))
-		return fail(ENOENT);
+	const uid_t uid = geteuid();
+	const char *name = strrchr(dir, '/') + 1;
+	snprintf(base, sizeof(base), "%.*s", (int)(name - 1 - dir), dir);
 	int run = uid == 0 ? os_openat(os, AT_FDCWD, base, O_PATH | O_DIRECTORY | O_NOFOLLOW)
-	                   : memory_open_base(os, base);
+	                   : memory_open_base(os, base, strcmp(name, MEMORY_DIR) != 0);
 	if (run < 0)
 		return -1;
-	int error = os_mkdirat(os, run, MEMORY_DIR, 0700) != 0 && errno != EEXIST ? errno : 0;
-	int fd = os_opendir(os, run, MEMORY_DIR);
+	int error = os_mkdirat(os, run, name, 0700) != 0 && errno != EEXIST ? errno : 0;
+	int fd = os_opendir(os, run, name);
 	if (fd < 0 && errno == ENOENT && error)
 		errno = error;
+	else if (fd < 0 && errno == EACCES)
+		errno = ENOTUNIQ;
 	os_close(os, run);
 	if (fd >= 0 && !memory_is_own(os, fd, uid, 077)) {
 		os_close(os, fd);

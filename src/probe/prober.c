@@ -93,13 +93,13 @@ int prober_permit_cgroups(struct prober *prober)
 	return prober_send_tag(prober, PROBE_CGROUPS, -1);
 }
 
-int prober_lock(struct prober *prober, double deadline)
+int prober_lock(struct prober *prober, const char *dir, double deadline)
 {
 	struct os *os = prober->os;
 	double seconds = prober->timeout + LOCK_WITHIN, end = os_now() + seconds;
 	if (deadline > 0 && deadline < end)
 		end = deadline;
-	int rc, fd = prober_memory_open(os);
+	int rc, fd = prober_memory_open(os, dir);
 	if (fd < 0)
 		return -1;
 	for (double steps = seconds * 1e3 / LOCK_MS;

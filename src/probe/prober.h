@@ -93,10 +93,11 @@ enum { PROBER_DIR_MAX = 256 };
 
 struct prober;
 
-/** Write the name of the directory of the records: /run/getmnt, or for an ordinary user
-    $XDG_RUNTIME_DIR/getmnt.
-    @return false for a user without that variable. */
-bool prober_memory_dir(char dir[PROBER_DIR_MAX]);
+/** Write the name of a directory for the records: /run/getmnt; for an ordinary user
+    $XDG_RUNTIME_DIR/getmnt, /run/user/UID/getmnt, or /tmp/getmnt-UID.  The first that prober_lock()
+    finds is to be used.
+    @number  From 0.  @return false: no more. */
+bool prober_memory_dir(unsigned number, char dir[PROBER_DIR_MAX]);
 
 /**
  * Start a supervisor.
@@ -122,16 +123,17 @@ int prober_root(struct prober *prober, int fd);
     @return 0, or -1.  Errors: those of sendmsg(2). */
 int prober_permit_cgroups(struct prober *prober);
 
-/** Lock the directory of the records until prober_free(), creating it if necessary.  Read the
+/** Lock a directory of the records until prober_free(), creating it if necessary.  Read the
     records of earlier runs, and start recording.  Without this call nothing is recorded.  Call it
     only if the directory cannot block.
+    @dir  From prober_memory_dir().
     @deadline  How long to wait for another prober, by os_now(); 0: the timeout of a question plus 3
     seconds.
     @return 0, or -1.  Errors: EWOULDBLOCK: another prober holds it; ENOTUNIQ, ENOTDIR, ELOOP: not a
-    directory that only this user can use; ENOENT: this user has none; EFBIG: it has more files than
-    a prober creates; EPIPE: the supervisor has ended; ENOMEM; those of openat(2), getdents64(2) and
-    flock(2). */
-int prober_lock(struct prober *prober, double deadline);
+    directory that only this user can use; ENOENT: this user has none here; EFBIG: it has more files
+    than a prober creates; EPIPE: the supervisor has ended; ENOMEM; those of openat(2),
+    getdents64(2) and flock(2). */
+int prober_lock(struct prober *prober, const char *dir, double deadline);
 
 /** Send a question.  The caller must not have two open questions about the same superblock.
     @return 0, or -1.  Errors: EAGAIN (receive an answer first); EBUSY (the same, for a mount of

@@ -72,9 +72,9 @@ int prober_room(const struct prober_use *uses, size_t n, uint32_t owner);
 /** Determine the fields that all records of this run share. */
 void prober_self_init(struct os *os, struct prober_self *self);
 
-/** Open the directory of the records, creating it if necessary.
+/** Open a directory of the records, creating it if necessary.  @dir  Of prober_memory_dir().
     @return a descriptor, or -1.  Errors: as prober_lock(). */
-int prober_memory_open(struct os *os);
+int prober_memory_open(struct os *os, const char *dir);
 
 /** Read the records of the processes that still exist; remove the others.
     @dir  From prober_memory_open().

@@ -2,6 +2,7 @@
 """getmnt audit --probe, run repeatedly next to servers that never answer: a probe that is left running is
 recorded and not repeated; without --probe nothing waits."""
 import fcntl
+import glob
 import json
 import os
 import re
@@ -144,7 +145,7 @@ refused("/run can block", "on a file system that cannot block")
 gm.umount("/run", gm.MNT_DETACH)
 other.end()
 
-# An ordinary user has a directory in XDG_RUNTIME_DIR, or none.
+# An ordinary user has a directory in XDG_RUNTIME_DIR, or else in /run/user, or in /tmp.
 user = {"uid": 1000}
 gm.mkdir("/run/user/1000")
 gm.mkdir("/run/user/1001")
@@ -158,14 +159,9 @@ def runtime(value):
     return {**user, "env": {"XDG_RUNTIME_DIR": value}}
 
 
-refused("no XDG_RUNTIME_DIR", "there is no directory for the records", **user)
-refused("one that is relative", "there is no directory for the records", **runtime("run/user/1000"))
-refused("one that is long", "there is no directory for the records", **runtime("/run/" + "x" * 4000))
 refused("one by a link", OURS, **runtime("/run/user/link"))
 refused("one through a link", OURS, **runtime("/run/users/1000"))
 refused("one upwards", OURS, **runtime("/run/user/1001/../1000"))
-refused("another's", OURS, **runtime("/run/user/1001"))
-refused("one that is not there", "cannot create", **runtime("/run/user/1002"))
 os.chmod("/run/user/1000", 0o777)
 refused("one that all may write to", OURS, **runtime("/run/user/1000"))
 os.chmod("/run/user/1000", 0o700)
@@ -178,6 +174,34 @@ info = os.stat("/run/user/1000/getmnt")
 gm.expect(stat.S_IMODE(info.st_mode) == 0o700 and info.st_uid == 1000, f"of a user: {info}")
 gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/getmnt")) == 1, f"of a user: {gm.probers()}")
 
+# The same one without the variable, and if it names none of this user; so the process is known.
+OTHERS = {"none": user, "relative": runtime("run/user/1000"), "long": runtime("/run/" + "x" * 4000), "another's": runtime("/run/user/1001"),
+          "not there": runtime("/run/user/1002"), "empty": runtime("")}
+for tag, more in OTHERS.items():
+    found, document, _ = probe(**more)
+    gm.expect("/silent" in found and document["complete"], f"{tag}: {document}")
+    gm.expect(len(gm.probers()) == before + 1 and not glob.glob("/tmp/getmnt*"), f"{tag}: {gm.probers()} {os.listdir('/tmp')}")
+# Without a session it is in /tmp, if nobody else can have made it.
+os.rename("/run/user/1000", "/run/user/away")
+TMP = "/tmp/getmnt-1000"
+requests = silent.requests
+for tag, make in (("another's", lambda: os.mkdir(TMP, 0o700)), ("a link", lambda: os.symlink("/run/user/away/getmnt", TMP)),
+                  ("a file", lambda: gm.touch(TMP)), ("open to others", lambda: (os.mkdir(TMP), os.chown(TMP, 1000, 1000)))):
+    make()
+    refused("in /tmp, " + tag, OURS, **user)
+    (os.rmdir if os.path.isdir(TMP) and not os.path.islink(TMP) else os.unlink)(TMP)
+os.chmod("/tmp", 0o777)
+refused("a /tmp that is not sticky", OURS, **user)
+os.chmod("/tmp", 0o1777)
+for number in range(2):
+    for tag, more in OTHERS.items():
+        found, document, _ = probe(**more)
+        gm.expect("/silent" in found and document["complete"], f"in /tmp, {tag}: {document}")
+info = os.stat(TMP)
+gm.expect(stat.S_IMODE(info.st_mode) == 0o700 and info.st_uid == 1000 and len(os.listdir(TMP)) == 1, f"in /tmp: {info} {os.listdir(TMP)}")
+gm.expect(len(gm.probers()) == before + 2, f"in /tmp: {gm.probers()}")
+os.rename("/run/user/away", "/run/user/1000")
+
 # When the servers end, no process and no record is left.
 silent.end()
 hung.end()
@@ -185,6 +209,10 @@ settled(lambda: not gm.probers(), f"processes left: {gm.probers()}")
 os.rename("/run/other", STATE)
 probe()
 probe(**runtime("/run/user/1000"))
+os.rename("/run/user/1000", "/run/user/away")
+probe(**user)
+gm.expect(not os.listdir(TMP), f"remembered in /tmp: {os.listdir(TMP)}")
+os.rename("/run/user/away", "/run/user/1000")
 gm.expect(not os.listdir(STATE) and not os.listdir("/run/user/1000/getmnt"),
           f"remembered: {os.listdir(STATE)} {os.listdir('/run/user/1000/getmnt')}")
 shutil.rmtree(STATE)

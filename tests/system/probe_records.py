@@ -38,11 +38,11 @@ def refused(tag, text, error=None, **more):
 
 # The directory can be locked, but not written; is full of directories; has garbage.
 gm.mount(None, "/run", None, MS_REMOUNT | gm.MS_RDONLY)
-refused("read-only", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt): Read-only file system", "EROFS")
+refused("read-only", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt, or /tmp/getmnt-UID): Read-only file system", "EROFS")
 gm.mount(None, "/run", None, MS_REMOUNT)
 gm.tmpfs("/run", "size=64k,nr_inodes=2")
 os.mkdir(STATE, 0o700)
-refused("full", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt): No space left on device", "ENOSPC")
+refused("full", b"could not be written to /run/getmnt (for other users than root: $XDG_RUNTIME_DIR/getmnt, or /tmp/getmnt-UID): No space left on device", "ENOSPC")
 gm.umount("/run")
 for i in range(5000):
     os.mkdir(f"{STATE}/{i}")

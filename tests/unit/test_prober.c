@@ -144,7 +144,8 @@ UNIT_TEST(many_questions)
 /** Only one prober at a time; a directory that others can use is not locked. */
 UNIT_TEST(one_at_a_time)
 {
-	char dir[] = "/tmp/getmnt-lock-XXXXXX", path[64];
+	char dir[] = "/tmp/getmnt-lock-XXXXXX", path[PROBER_DIR_MAX];
+	struct stat st;
 	const uid_t uid = geteuid();
 	if (uid == 0 && setresuid(-1, 65534, -1) != 0)
 		UNIT_SKIP("there is no other user here");
@@ -153,13 +154,13 @@ UNIT_TEST(one_at_a_time)
 	setenv("XDG_RUNTIME_DIR", dir, 1);
 	int fds = unit_count("/proc/self/fd");
 	struct prober *first = begin(), *second = begin();
-	CU_ASSERT_EQUAL(prober_lock(first, 0), 0);
-	CU_ASSERT_TRUE(prober_lock(second, os_now() + 0.1) == -1 && errno == EWOULDBLOCK);
+	CU_ASSERT_EQUAL(prober_lock(first, path, 0), 0);
+	CU_ASSERT_TRUE(prober_lock(second, path, os_now() + 0.1) == -1 && errno == EWOULDBLOCK);
 	/* The answer removes the record of its question. */
 	CU_ASSERT_EQUAL(ask(first, about("/", 1)).how, PROBE_ANSWERED);
 	CU_ASSERT_EQUAL(unit_count(path), 2);   /* "." and ".." */
 	prober_free(first);
-	CU_ASSERT_EQUAL(prober_lock(second, 0), 0);
+	CU_ASSERT_EQUAL(prober_lock(second, path, 0), 0);
 	prober_free(second);
 	CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 
@@ -167,13 +168,34 @@ UNIT_TEST(one_at_a_time)
 	first = begin();
 	CU_ASSERT_EQUAL(prober_left(first, 0, 1, &since), 0);
 	CU_ASSERT_EQUAL(chmod(path, 0750), 0);
-	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == ENOTUNIQ);
+	CU_ASSERT_TRUE(prober_lock(first, path, 0) == -1 && errno == ENOTUNIQ);
 	CU_ASSERT_TRUE(rmdir(path) == 0 && symlink(dir, path) == 0);
-	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && (errno == ENOTDIR || errno == ELOOP));
+	CU_ASSERT_TRUE(prober_lock(first, path, 0) == -1 && (errno == ENOTDIR || errno == ELOOP));
 	unlink(path);
+	/* It does not exist, or belongs to another user: the next one is to be tried. */
+	CU_ASSERT_TRUE(prober_lock(first, "/run/user/4294967294/getmnt", 0) == -1
+	               && errno == ENOENT);
+	CU_ASSERT_TRUE(prober_lock(first, "/proc/getmnt", 0) == -1 && errno == ENOENT);
+	/* Others could make it as well. */
+	CU_ASSERT_EQUAL(chmod(dir, 01777), 0);
+	CU_ASSERT_TRUE(prober_lock(first, path, 0) == -1 && errno == ENOTUNIQ);
+	CU_ASSERT_EQUAL(chmod(dir, 0700), 0);
+	/* In /tmp, which is root's, the directory is the user's. */
+	char own[PROBER_DIR_MAX];
 	unsetenv("XDG_RUNTIME_DIR");
-	CU_ASSERT_TRUE(prober_lock(first, 0) == -1 && errno == ENOENT);
+	unsigned number = 0;
+	while (prober_memory_dir(number, own) && strncmp(own, "/tmp/", 5) != 0)
+		++number;
+	CU_ASSERT_EQUAL(number, 1);
+	CU_ASSERT_FALSE(prober_memory_dir(number + 1, path));
+	CU_ASSERT_TRUE(mkdir(own, 0755) == 0 || errno == EEXIST);
+	CU_ASSERT_TRUE(prober_lock(first, own, 0) == -1 && errno == ENOTUNIQ);
+	rmdir(own);
+	CU_ASSERT_EQUAL(prober_lock(first, own, 0), 0);
+	CU_ASSERT_TRUE(stat(own, &st) == 0 && (st.st_mode & 07777) == 0700
+	               && st.st_uid == geteuid());
 	prober_free(first);
+	rmdir(own);
 	rmdir(dir);
 	/* The leak checker must be able to trace this process: prctl(2). */
 	CU_ASSERT_EQUAL(setresuid(-1, uid, -1), 0);

@@ -80,7 +80,9 @@ static enum verdict run(struct os *os)
 	struct prober *prober = prober_new(os, TIMEOUT);
 	if (!prober)
 		return WELL;
-	if (prober_lock(prober, os_now() + 1) == 0 && prober_ask(prober, &one) == 0
+	char dir[PROBER_DIR_MAX];
+	if (prober_memory_dir(0, dir) && prober_lock(prober, dir, os_now() + 1) == 0
+	    && prober_ask(prober, &one) == 0
 	    && prober_ask(prober, &other) == 0) {
 		for (int i = 0; i < 2
 		     && prober_answer(prober, &answer, os_now() + WITHIN) > 0; ++i) {
