@@ -40,7 +40,8 @@
 #   study            Smith's experiment of 1988: docs/STUDY.md
 #   profile          a program for gprof, build/profile/getmnt; a run writes gmon.out
 #   profile-report   gprof of each algorithm: docs/PROFILE.md; TREE=DIR prints that of a directory
-#   profile-layers   time by layer of the program: docs/PROFILE.md
+#   profile-page, profile-layers
+#                    calls and time of each algorithm, and time by layer: docs/PROFILE.md
 #   compare-genfstab, compare-verify, run-docs, run-fleet
 #                    the output shown in docs/GENFSTAB.md, VERIFY.md, LOST-FSTAB.md, FLEET.md
 #
@@ -242,6 +243,10 @@ study: $(BUILD)/getmnt
 .PHONY: growth
 growth: $(BUILD)/getmnt
 	bench/run --getmnt $(BUILD)/getmnt --part growth --fs tmpfs --plot docs/growth $(BENCH)
+
+.PHONY: profile-page
+profile-page: $(BUILD)/getmnt
+	bench/profile_page.py --getmnt $(BUILD)/getmnt --update docs/PROFILE.md
 
 # TRIES=N: repeat N times and keep the run that waited least for a processor.
 .PHONY: profile-layers

@@ -163,15 +163,15 @@ def table_of_calls(runs):
     return lines
 
 
-def replace(path, lines):
+def replace(path, lines, begin=BEGIN, end=END):
     """Put lines between the marks of a page."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise Wrong(f"{path}: has not one '{BEGIN}' and one '{END}'")
-    head, tail = text.split(BEGIN)[0], text.split(END)[1]
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise Wrong(f"{path}: has not one '{begin}' and one '{end}'")
+    head, tail = text.split(begin)[0], text.split(end)[1]
     with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write("\n".join([head + BEGIN, *lines, END + tail]))
+        file.write("\n".join([head + begin, *lines, end + tail]))
     os.rename(path + ".new", path)
 
 

@@ -11,9 +11,11 @@ import subprocess
 import time
 
 import gm
+import profile_page
 
 ALGORITHMS = ["getmnt1", "getmnt2", "getmnt3"]
 WIDE = 12000        # directories of /wide: enough for a run to be stopped in time
+PAGE = profile_page.block(gm.read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/PROFILE.md")))
 root = gm.Root()
 for name in ("t/usr", "t/usr/local", "t/home/u1", "t/home/u2", "t/srv/a/data", "t/var", "wide"):
     gm.tmpfs(root / name)
@@ -42,6 +44,11 @@ def table(*args, status=0):
     result = gm.getmnt("profile", "--repeats=1", *args)
     gm.expect(result.status == status, f"{args}: status {result.status}: {result.err[-500:]}")
     return result.out.decode()
+
+
+# The page has what the program prints.
+missing = profile_page.texts(PAGE) - profile_page.texts(gm.getmnt("profile", "--repeats=3", "/t").out.decode())
+gm.expect(not missing, f"docs/PROFILE.md has what is not printed; make profile-page: {sorted(missing)}")
 
 
 def start(*args, **more):
