@@ -208,9 +208,10 @@ bool audit_is_placeholder(const char *text);
 
 /** Why no device can have a tag; NULL: a device may have the tag.
     @tag  Without quotation marks.
+    @searched  No device has the tag now: whether its form is that of the type is not checked.
     @hint [in,out]  Replaced if there is a better remedy. */
 const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
-                            const char **hint);
+                            bool searched, const char **hint);
 
 /* remote.c */
 

@@ -388,16 +388,17 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 }
 
 /** Report a tag that no device can have, also if the source is a link in /dev/disk.
+    @searched  No device has the tag now.
     @return whether the source was reported. */
 static bool add_impossible(struct audit *audit, const struct fstab_entry *entry,
-                           const char *source)
+                           const char *source, bool searched)
 {
 	struct strbuf link = {.arena = &audit->report->arena};
 	const char *last = strrchr(source, '/'),
 	           *hint = "use the value that lsblk -f or blkid shows",
 	           *tag = fstab_link_tag(source, &link) ? strbuf_str(&link)
 	                : *source == '/' ? NULL : source,
-	           *fault = tag ? audit_tag_fault(audit, entry, tag, &hint)
+	           *fault = tag ? audit_tag_fault(audit, entry, tag, searched, &hint)
 	                  : word_below(source, "/dev") && audit_is_placeholder(last + 1)
 	                    ? "the source is a placeholder" : NULL;
 	if (fault)
@@ -434,7 +435,7 @@ static void check_device(struct audit *audit, const struct fstab_entry *entry)
 	          ? audit_devices(facts, strbuf_str(&tag), NULL) : 0;
 	count = all > 1 ? all : count;
 	check_network(audit, entry, count > 0 && device.remote);
-	if (count <= 0 && add_impossible(audit, entry, source))
+	if (count <= 0 && add_impossible(audit, entry, source, count == 0))
 		return;
 	if (count < 0 && *source == '/' && !audit_above(audit, entry, source)
 	    && add_no_device(audit, entry, source))

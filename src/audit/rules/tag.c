@@ -168,7 +168,7 @@ static const char *label_fault(struct audit *audit, const struct fstab_entry *en
 }
 
 const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
-                            const char **hint)
+                            bool searched, const char **hint)
 {
 	const char *value = strchr(tag, '=') + 1;
 	int n = (int)(value - tag);
@@ -187,6 +187,8 @@ const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry
 		return audit_format(audit->report, "the value of %.*s is a %s", n, tag,
 		                    *value == '/' ? "path of a device" : "tag");
 	}
+	if (searched)
+		return NULL;
 	if (strncmp(tag, "UUID=", 5) == 0)
 		return uuid_fault(audit, entry, false, value, hint);
 	if (strncmp(tag, "PARTUUID=", 9) == 0)
