@@ -136,8 +136,9 @@ struct hidden {
     @return the character in the text, or NULL. */
 const char *audit_hidden(struct audit *audit, const char *text, struct hidden *hidden);
 
-/** Report a character that looks like a blank but separates no fields.
-    @return whether it was reported: then the fields of the line are wrong. */
+/** Report a backslash at the end of the line, or a character that looks like a blank but separates
+    no fields.
+    @return whether one was reported: then the fields of the line are wrong. */
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
 
 /** Report a third field that is not a type.

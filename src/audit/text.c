@@ -132,7 +132,9 @@ static void report_damaged(struct audit *audit, const struct tabline *line)
 	if (!audit_blanks(audit, &entry))
 		audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
 			       "source, mount point, type, options, two numbers", NULL,
-			       blank ? "separate options by commas without blanks; write a blank "
+			       line->number > 1 && tabline_is_continued(line - 1)
+			       ? "join it to the line before, which ends in a backslash"
+			       : blank ? "separate options by commas without blanks; write a blank "
 			               "in a name as \\040"
 			             : "fix the line, or comment it out",
 			       "%s", line->why ? line->why : "not a line of fstab(5)");

@@ -160,10 +160,22 @@ static const char *check_escapes(const struct tabline_field *field, bool *odd)
 	return NULL;
 }
 
+bool tabline_is_continued(const struct tabline *line)
+{
+	size_t n = line->n, backslashes = 0;
+	while (n > 0 && is_blank(line->bytes[n - 1]))
+		--n;
+	while (n > backslashes && line->bytes[n - backslashes - 1] == '\\')
+		++backslashes;
+	return backslashes % 2 == 1 && !line->rest;
+}
+
 /** The likely reason why libmount rejects a line. */
 static const char *why_refused(const struct tabline *line)
 {
 	const struct tabline_field *fields = line->fields;
+	if (tabline_is_continued(line))
+		return "ends in a backslash; a line cannot be continued";
 	if (line->nfields == 1)
 		return "only one field; at least three are required";
 	if (line->nfields == 2)

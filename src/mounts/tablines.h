@@ -92,6 +92,10 @@ struct tablines *tablines_cut(const char *text, size_t len);
 /** Free a list; NULL is allowed. */
 void tablines_free(struct tablines *lines);
 
+/** Whether a line with at most six fields ends in a backslash, perhaps before blanks.  Its author
+    may expect that the next line continues it, as in other files. */
+bool tabline_is_continued(const struct tabline *line);
+
 /** The decoded value of a field, or NULL. */
 static inline const char *tabline_value(const struct tabline *line, enum tabline_place place)
 {

@@ -78,6 +78,12 @@ ROWS = [
     ("tmpfs /m TmpFS size=1m", NO, YES, TYPE),
     (f"{DISK} /m fstype", NO, YES, TYPE),
     (f"{DISK} /m <type> nofail", NO, NO, "FSTAB-TYPE-UNSUPPORTED warning"),
+    # A backslash does not continue a line.
+    (f"{DISK} /m ext4 noatime \\\n0 2", NO, YES, SYNTAX),
+    (f"{DISK} /m ext4 noatime,\\\nnodev 0 2", NO, YES, SYNTAX),
+    (f"{DISK} /m \\\next4 noatime 0 2", NO, YES, SYNTAX),
+    ("o /m overlay lowerdir=/dir:/tmp,\\\nro 0 0", NO, YES, SYNTAX),
+    (f"{DISK} /m ext4 noatime 0 2 \\\n# comment", YES, YES, "FSTAB-SYNTAX warning"),
     # Tags that no device can have.
     (f'UUID="{UUID}" /m ext4', YES, YES, ""),
     (f"UUID='{UUID}' /m auto", YES, YES, ""),

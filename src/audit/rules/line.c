@@ -79,6 +79,14 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
 	struct hidden hidden;
+	if (tabline_is_continued(line)) {
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "all fields in one line", NULL,
+			       "join the next line to it, without the backslash",
+			       "it ends in a backslash, which does not continue it in the next "
+			       "line");
+		return true;
+	}
 	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
 	const char *text = odd ? arena_strndup(&audit->report->arena, line->bytes, line->n)
 	                       : entry->fstype,
@@ -336,7 +344,9 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 	if (line->rest && line->nrest)
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
 			       *line->rest == '#' ? AUDIT_INFO : AUDIT_WARNING, "six fields", NULL,
-			       "put comments on lines of their own",
+			       *line->rest == '\\'
+			       ? "remove the backslash: a line cannot be continued"
+			       : "put comments on lines of their own",
 			       "text after the sixth field is ignored");
 	bool none = is_no_target(entry->target), missing = !none && is_type(entry->target);
 	if (!entry->swap && !entry->path && !(none && audit->typed == entry))
