@@ -89,7 +89,8 @@ bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
 		const struct opt *o = &line->opts[i];
 		if (!o->is_x && !fsopt_is_general(o->text, o->nname)
 		    && (overlay || !fsopt_of_line(type, FSOPT_KNOWN, o->text, o->nname)))
-			opt_add(&refused, o->text, o->n);
+			strbuf_printf(&refused, "%s%.*s", refused.len ? "," : "", (int)o->n,
+			              o->text);
 	}
 	bool writable = sealed && !flags.value[VFS_RO], fails = writable || refused.len;
 	if (fails)

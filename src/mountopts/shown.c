@@ -89,6 +89,37 @@ bool shown_readonly(const struct mount *mount)
 	return !upper || n <= 9;
 }
 
+/** Whether n bytes are an address or a name of this host's loopback interface. */
+static bool is_loopback(const char *host, size_t n)
+{
+	if (n > 2 && *host == '[' && host[n - 1] == ']') {
+		++host;
+		n -= 2;
+	}
+	return word_in(host, n, "localhost localhost.localdomain ip6-localhost ::1")
+	       || (n > 4 && memcmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") >= n);
+}
+
+const char *shown_local_port(const struct mount *m, struct strbuf *port)
+{
+	static const char *const rows[][2] = {
+		{"nfs nfs4", "0 2049"}, {"cifs smb3", "0 139 445"}, {"9p", "564"},
+	};
+	const char *source = m->source ? m->source : "", *ports = NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !ports; ++i)
+		ports = fsopt_type_in(m->fstype, rows[i][0]) ? rows[i][1] : NULL;
+	if (!ports)
+		return NULL;
+	source += strspn(source, "/");
+	const char *end = strstr(source, ":/");
+	bool local = opt_shown_value(m->fs_opts, "addr", port)
+	             ? is_loopback(strbuf_str(port), port->len)
+	             : is_loopback(source, end ? (size_t)(end - source) : strcspn(source, "/"));
+	return local && opt_shown_value(m->fs_opts, "port", port)
+	       && !word_in(strbuf_str(port), port->len, ports)
+	       ? strbuf_str(port) : NULL;
+}
+
 bool shown_lists(const struct mount *mount, const char *option, size_t n)
 {
 	const char *lists[] = {mount->vfs_opts, mount->fs_opts};

@@ -93,6 +93,11 @@ static inline bool shown_super_readonly(const struct mount *mount)
     optical disc. */
 bool shown_readonly(const struct mount *mount);
 
+/** The port of the server of a network mount, if the server is on this host and the port is not the
+    port of the protocol: the end of a tunnel, or a program that serves this mount alone.
+    @port  Memory for the result.  @return `port` as a string; or NULL. */
+const char *shown_local_port(const struct mount *m, struct strbuf *port);
+
 /** Whether a flag of a mount can differ from the line, for this type. */
 bool shown_any_flag(const char *fstype, const char *flag);
 

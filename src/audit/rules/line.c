@@ -156,8 +156,8 @@ struct type_words {
 	const char *type;        /* the first word that is a type */
 	const char *lower;       /* the first word that is a type only in lower case, converted to
 	                            lower case */
-	const char *option;      /* the first word that is an option or a number */
 	const char *first;       /* the first word, unless it is an option */
+	bool option;             /* a word is an option or a number */
 	bool bind, swap;         /* a word is an option of binds, of swap spaces */
 };
 
@@ -177,25 +177,23 @@ static bool is_type_name(const char *word)
 static void read_type_words(struct audit *audit, const char *list, struct type_words *words)
 {
 	struct arena *arena = &audit->report->arena;
-	const char *at = list;
-	size_t n;
-	for (unsigned i = 0; *at && i < TYPE_WORDS_MAX; ++i, at += n + (at[n] == ',')) {
-		n = strcspn(at, ",");
-		const char *word = arena_strndup(arena, at, n);
-		if (!n || !word)
-			continue;
-		bool name = is_type_name(word);
-		if (is_type(word))
-			words->type = words->type ? words->type : word;
-		if (!name && (memchr(word, '=', n) || opt_is_x(word, n) || fsopt_is_any(word, n)
-		              || word_in(word, n, "sw") || !word[strspn(word, "0123456789")])) {
-			words->option = words->option ? words->option : word;
-			words->bind |= word_in(word, n, "bind rbind");
-			words->swap |= word_in(word, opt_name(word, n), "sw pri");
+	struct opt *opts;
+	uint32_t n = opts_read(list, opt_next_shown, arena, &opts);
+	for (uint32_t i = 0; i < n && i < TYPE_WORDS_MAX; ++i) {
+		const struct opt *o = &opts[i];
+		bool name = !o->value && is_type_name(o->name);
+		if (!o->value && is_type(o->name))
+			words->type = words->type ? words->type : o->name;
+		if (!name && (o->value || o->is_x || fsopt_is_any(o->text, o->n)
+		              || strcmp(o->name, "sw") == 0
+		              || !o->name[strspn(o->name, "0123456789")])) {
+			words->option = true;
+			words->bind |= o->meaning == FO_BIND;
+			words->swap |= word_in(o->name, o->nname, "sw pri");
 			continue;
 		}
-		words->first = i == 0 ? word : words->first;
-		char *lower = arena_strndup(arena, word, n);
+		words->first = i == 0 ? o->name : words->first;
+		char *lower = arena_strndup(arena, o->name, o->nname);
 		for (char *c = lower; c && *c; ++c)
 			*c = (char)tolower((unsigned char)*c);
 		if (lower && !name && is_type_name(lower) && !words->lower)

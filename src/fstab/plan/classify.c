@@ -49,40 +49,6 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 	return unit == FSTAB_GPT_UNIT ? "gpt-auto" : unit == FSTAB_OWN_UNIT ? "unit" : NULL;
 }
 
-/** Whether n bytes are an address or a name of this host's loopback interface. */
-static bool is_loopback(const char *host, size_t n)
-{
-	if (n > 2 && *host == '[' && host[n - 1] == ']') {
-		++host;
-		n -= 2;
-	}
-	return word_in(host, n, "localhost localhost.localdomain ip6-localhost ::1")
-	       || (n > 4 && memcmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") >= n);
-}
-
-/** The port of the server of a mount, if that is on this host and not the port of its protocol:
-    the end of a tunnel, or a program that serves this mount alone.
-    @return valid until `mk->scratch` changes; or NULL. */
-static const char *local_port(struct maker *mk, const struct mount *m)
-{
-	static const char *const rows[][2] = {
-		{"nfs nfs4", "0 2049"}, {"cifs smb3", "0 139 445"}, {"9p", "564"},
-	};
-	const char *source = m->source ? m->source : "", *ports = NULL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows) && !ports; ++i)
-		ports = fsopt_type_in(m->fstype, rows[i][0]) ? rows[i][1] : NULL;
-	if (!ports)
-		return NULL;
-	source += strspn(source, "/");
-	const char *end = strstr(source, ":/");
-	bool local = opt_shown_value(m->fs_opts, "addr", &mk->scratch)
-	             ? is_loopback(strbuf_str(&mk->scratch), mk->scratch.len)
-	             : is_loopback(source, end ? (size_t)(end - source) : strcspn(source, "/"));
-	return local && opt_shown_value(m->fs_opts, "port", &mk->scratch)
-	       && !word_in(strbuf_str(&mk->scratch), mk->scratch.len, ports)
-	       ? strbuf_str(&mk->scratch) : NULL;
-}
-
 /** Why no line can make this mount; NULL: a line can. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
@@ -94,7 +60,7 @@ static const char *unspeakable(struct maker *mk, const struct mount *m)
 		return "only the kernel knows its ID mapping";
 	if (strcmp(plan_type(m), "fuse") == 0)
 		return "the program that serves it is not known";
-	const char *port = local_port(mk, m);
+	const char *port = shown_local_port(m, &mk->scratch);
 	if (port)
 		return arena_printf(mk->arena, "its server is a program on this host at port %s, "
 		                    "such as the end of a tunnel, which does not listen there at "
