@@ -400,14 +400,14 @@ static int check_file(struct recovery *r)
 	};
 	/* Read the live mounts before FILE is accessed: they show whether the access can block. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
+	if (status != 0)
+		return status;
 	if (r->run.live) {
 		request.blocks = mounts_name_block;
 		request.blocks_arg = run_paths(&r->run);
 		if (opts->root && r->run.prefix)
 			request.root = r->run.prefix;   /* ROOT as the mount table names it */
 	}
-	if (status != 0)
-		return status;
 	bool follows = !opts->print && !opts->put.force_file;
 	char link[PATH_MAX];
 	int kind = follows ? recover_link(r->os, &request, link) : 0;
