@@ -122,12 +122,7 @@ static int hint_statx_careful(struct dsc *dsc, const char *name, struct k_statx 
 {
 	struct careful careful = {.dsc = dsc, .name = name};
 	struct os *os = dsc->os;
-	const char *root = dsc->rootfd == AT_FDCWD ? "/" : ".";
-	int top = os_openat(os, dsc->rootfd, root, O_PATH | O_DIRECTORY), fd = top;
-	if (top >= 0 && name[strspn(name, "/")]) {
-		fd = path_open_below(os, top, name, careful_open, &careful);
-		os_close(os, top);
-	}
+	int fd = path_open_below(os, dsc->rootfd, name, careful_open, &careful);
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 	unsigned mask = dsc_id_mask(dsc) | K_STATX_TYPE | K_STATX_NLINK;
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags, mask, st);

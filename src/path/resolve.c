@@ -148,6 +148,8 @@ int path_open_below(struct os *os, int dirfd, const char *path,
 {
 	char name[PATH_MAX];   /* some file systems have names longer than NAME_MAX */
 	int at = dirfd;
+	if (dirfd == AT_FDCWD)
+		at = os_openat(os, dirfd, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
 	for (path += strspn(path, "/"); *path && at >= 0; path += strspn(path, "/")) {
 		size_t n = strcspn(path, "/");
 		int next = -1;
@@ -172,10 +174,7 @@ int path_open_plain(struct os *os, int dirfd, const char *path, int flags, uint6
 	int fd = os_openat2(os, dirfd, path, flags | O_NOFOLLOW, resolve);
 	if (fd >= 0 || errno != ENOSYS)
 		return fd;
-	const char *top_name = *path == '/' ? "/" : ".";
-	int top = os_openat(os, dirfd, top_name, O_PATH | O_DIRECTORY);
-	int found = top < 0 ? -1 : path_open_below(os, top, path, NULL, NULL);
-	os_close(os, top);
+	int found = path_open_below(os, *path == '/' ? AT_FDCWD : dirfd, path, NULL, NULL);
 	if (found < 0 || !(flags & O_DIRECTORY))
 		return found;
 	/* "." of a symlink or file fails with ENOTDIR. */

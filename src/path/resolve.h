@@ -95,7 +95,7 @@ const char *path_text(const struct path_walk *walk);
  * longer than the kernel accepts, and for kernels without openat2(2).  Allocates nothing, so that a
  * forked child may call it.
  *
- * @dirfd      Stays open.
+ * @dirfd      Stays open.  AT_FDCWD: "/", or the working directory for a relative path.
  * @open_step  Opens a component that is not "", like openat(2).  NULL: with O_PATH and O_NOFOLLOW.
  * @return     a descriptor, or -1.  Errors: those of open_step; ENAMETOOLONG.
  */

@@ -120,9 +120,7 @@ static int memory_open_base(struct os *os, char *base, bool shared)
 {
 	struct k_statx st;
 	const uid_t uid = geteuid();
-	int top = os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-	int at = top < 0 ? -1 : path_open_below(os, top, base, memory_open_step, os);
-	os_close(os, top);
+	int at = path_open_below(os, AT_FDCWD, base, memory_open_step, os);
 	if (at < 0)
 		return -1;
 	bool seen = os_statx(os, at, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0;

@@ -80,25 +80,15 @@ static int work_open_step(void *arg, int at, const char *name)
 	return os_openat(&work->os, at, name, O_PATH | O_NOFOLLOW);
 }
 
-/** Open a name that is longer than the kernel accepts, or passes an automount directory. */
-static int work_open_steps(struct work *work, const char *path)
-{
-	struct os *os = &work->os;
-	int top = work->root >= 0 ? os_openat(os, work->root, ".", O_PATH | O_DIRECTORY)
-	                          : os_openat(os, AT_FDCWD, "/", O_PATH | O_DIRECTORY);
-	int fd = top < 0 ? -1 : path_open_below(os, top, path, work_open_step, work);
-	os_close(os, top);
-	return fd;
-}
-
 /** Open a name with O_PATH, without following symlinks. */
 static int work_open(struct work *work, char *path)
 {
+	/* The name is longer than the kernel accepts, or passes an automount directory. */
 	bool steps = work->question->flags & PROBE_STEPS || strlen(path) >= PATH_MAX
 	             || !(work->os.caps & OSC_OPENAT2);
-	if (steps)
-		return work_open_steps(work, path);
 	int at = work->root >= 0 ? work->root : AT_FDCWD;
+	if (steps)
+		return path_open_below(&work->os, at, path, work_open_step, work);
 	const char *name = work->root >= 0 ? path + strspn(path, "/") : path;
 	return os_openat2(&work->os, at, *name ? name : ".", O_PATH | O_NOFOLLOW,
 	                  RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);

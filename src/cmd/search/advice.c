@@ -125,11 +125,9 @@ static bool exists(const char *path, int flags)
 	int fd = os_openat2(&os, AT_FDCWD, path, O_PATH | flags, RESOLVE_CACHED);
 	bool found = fd >= 0;
 	if (!found && (errno == ENOSYS || errno == EINVAL)) {   /* before Linux 5.12 */
-		int top = os_openat(&os, AT_FDCWD, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY);
-		fd = top < 0 ? -1 : path_open_below(&os, top, path, open_local, &os);
+		fd = path_open_below(&os, AT_FDCWD, path, open_local, &os);
 		found = fd >= 0 && (!(flags & O_DIRECTORY)
 		                    || os_file_type(&os, fd, NULL, NULL) == S_IFDIR);
-		os_close(&os, top);
 	}
 	os_close(&os, fd);
 	return found;
