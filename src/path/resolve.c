@@ -171,7 +171,10 @@ int path_open_below(struct os *os, int dirfd, const char *path,
 int path_open_plain(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve)
 {
 	resolve |= RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-	int fd = os_openat2(os, dirfd, path, flags | O_NOFOLLOW, resolve);
+	int fd = -1;
+	errno = ENOSYS;
+	if (strlen(path) < PATH_MAX)
+		fd = os_openat2(os, dirfd, path, flags | O_NOFOLLOW, resolve);
 	if (fd >= 0 || errno != ENOSYS)
 		return fd;
 	int found = path_open_below(os, *path == '/' ? AT_FDCWD : dirfd, path, NULL, NULL);

@@ -103,12 +103,12 @@ int path_open_below(struct os *os, int dirfd, const char *path,
                     int (*open_step)(void *arg, int dirfd, const char *name), void *arg);
 
 /**
- * Open a path without following symlinks, by openat2(2) if this kernel has it, or else by
- * path_open_below().
+ * Open a path without following symlinks, by openat2(2) if this kernel has it and the path is short
+ * enough, or else by path_open_below().
  *
  * @dirfd    As for openat(2).
  * @flags    With O_DIRECTORY or O_PATH.
- * @resolve  RESOLVE_ flags that openat2(2) also gets.  Without openat2(2) they have no effect.
+ * @resolve  RESOLVE_ flags that openat2(2) also gets.  path_open_below() ignores them.
  * @return   a descriptor, or -1.  Errors: those of openat2(2); ENAMETOOLONG.
  */
 int path_open_plain(struct os *os, int dirfd, const char *path, int flags, uint64_t resolve);

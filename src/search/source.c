@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/fail.h"
+#include "path/resolve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -161,8 +162,10 @@ static int open_start(SEARCH *search)
 		strbuf_puts(&run->place, start->path);
 	}
 	search->failed |= run->place.failed;
-	run->fd = *start->path ? source_open_below(&search->os, search->rootfd, start->path + 1, 0)
-	          : search->rootfd;
+	run->fd = search->rootfd;
+	if (*start->path)
+		run->fd = path_open_plain(&search->os, search->rootfd, start->path + 1,
+		                          O_PATH | O_DIRECTORY, 0);
 	if (run->fd < 0 || os_statx(&search->os, run->fd, "", flags,
 	                            K_STATX_INO | search_id_mask(search), &run->base) != 0)
 		return errno;

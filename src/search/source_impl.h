@@ -64,8 +64,6 @@ void source_leave(SEARCH *search);
 /** Deliver what waits to be sorted, directory by directory. */
 void source_deliver_groups(SEARCH *search);
 
-/** Open a directory below a descriptor.  @resolve  In addition to RESOLVE_NO_SYMLINKS. */
-int source_open_below(struct os *os, int fd, const char *path, uint64_t resolve);
 
 /** Look at an object of the current directory.  @return 0, or an error number. */
 int source_look_at(SEARCH *search, const char *name, struct k_statx *st);

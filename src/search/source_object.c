@@ -79,24 +79,16 @@ void source_go_to(SEARCH *search, const struct source_object *object)
 	run->output.query_path.of = run;
 }
 
-int source_open_below(struct os *os, int fd, const char *path, uint64_t resolve)
-{
-	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
-	int dir = -1;
-	errno = ENOSYS;
-	if (strlen(path) < PATH_MAX)
-		dir = os_openat2(os, fd, path, flags, RESOLVE_NO_SYMLINKS | resolve);
-	return dir < 0 && errno == ENOSYS ? path_open_below(os, fd, path, NULL, NULL) : dir;
-}
-
 int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	struct source_run *run = search->run;
 	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
 	if (run->dir_error)
 		return fail(run->dir_error);
-	int fd = *path ? source_open_below(scratch->os, run->fd, path + 1, RESOLVE_NO_XDEV)
-	         : run->fd;
+	int fd = run->fd;
+	if (*path)
+		fd = path_open_plain(scratch->os, run->fd, path + 1, O_PATH | O_DIRECTORY,
+		                     RESOLVE_NO_XDEV);
 	if (fd < 0)
 		run->dir_error = errno;
 	else

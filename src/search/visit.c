@@ -128,12 +128,7 @@ static int open_part_dir(SEARCH *search)
 		strbuf_puts(&place.path, strbuf_str(&search->top.path));
 		fd = follow_path(os, &search->mounts, search->topfd, &place, below);
 	} else {
-		const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
-		errno = ENOSYS;
-		if (path.len < PATH_MAX)
-			fd = os_openat2(os, search->rootfd, below, flags, RESOLVE_NO_SYMLINKS);
-		if (fd < 0 && errno == ENOSYS)
-			fd = path_open_below(os, search->rootfd, below, NULL, NULL);
+		fd = path_open_plain(os, search->rootfd, below, O_PATH | O_DIRECTORY, 0);
 	}
 	int error = errno;
 	strbuf_destroy(&path);
