@@ -130,7 +130,7 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 	uint64_t start;
 	bool is_left = lives(os, pid, &start);
 	made[0] = '\0';
-	int dir = prober_memory_open(os);
+	int dir = prober_memory_open(os, folder);
 	prober_record(os, dir, &self, &question, pid, start, false);
 	os_close(os, dir);
 	FUZZ_CHECK(*made);
@@ -155,7 +155,7 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 	fuzz_kernel_set(&other);
 	struct prober_left *left;
 	removed = 0;
-	dir = prober_memory_open(os);
+	dir = prober_memory_open(os, folder);
 	ssize_t n = prober_recall(os, dir, &self, &left);
 	FUZZ_CHECK(n == is_left && (size_t)n + removed == 1);
 	if (n)
@@ -172,11 +172,10 @@ static void try_record(struct os *os, const struct fuzz_kernel *kernel, int32_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = fuzz_input(data, size);
-	if (geteuid() == 0)
-		strcpy(folder, "/run/getmnt");
-	else
-		strcpy(folder, FUZZ_RUNTIME "/getmnt");
 	setenv("XDG_RUNTIME_DIR", FUZZ_RUNTIME, 1);
+	char dir_name[PROBER_DIR_MAX];
+	FUZZ_CHECK(prober_memory_dir(0, dir_name) && strlen(dir_name) < sizeof(folder));
+	strcpy(folder, dir_name);
 	nnames = 0;
 	take_names(&in);
 	size_t nfiles = nnames;
@@ -193,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct prober_left *left;
 	removed = 0;
 	/* Without a name there is no directory. */
-	int dir = prober_memory_open(&os);
+	int dir = prober_memory_open(&os, folder);
 	FUZZ_CHECK(dir >= 0 || nnames == 0);
 	ssize_t n = nnames ? prober_recall(&os, dir, &self, &left) : 0;
 	os_close(&os, dir);
