@@ -237,15 +237,17 @@ static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
 }
 
 /** Whether a text cannot be the name of a type: it is a placeholder for a type, or contains bytes
-    that no type has. */
+    that no type has.  The program of a FUSE file system may have them. */
 static bool is_no_name(const char *fstype)
 {
-	static const char names[] = "fstype fs_type vfstype fs_vfstype type filesystem";
-	bool ascii = true;
-	for (const char *c = fstype; *c; ++c)
-		ascii &= (unsigned char)*c < 0x80;
-	return !ascii || fstype[strcspn(fstype, "<>{}$\"'`")]
-	       || word_in(fstype, strlen(fstype), names);
+	static const char names[][16] = {"fstype", "fs_type", "vfstype", "fs_vfstype", "type",
+	                                 "filesystem", "-"},
+	                  bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789._-+#/@,\\";
+	bool found = fstype[strspn(fstype, bytes)] && strncmp(fstype, "fuse.", 5) != 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !found; ++i)
+		found = strcasecmp(fstype, names[i]) == 0;
+	return found;
 }
 
 bool audit_fields(struct audit *audit, const struct fstab_entry *entry)

@@ -18,13 +18,12 @@
 
 /* Forms: 'x' stands for a digit or a letter from a to f, 'X' for a digit or a letter from A to F,
    'd' for a digit. */
-#define LONG_FORM "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
-#define FAT_FORM "XXXX-XXXX"
-#define NTFS_FORM "XXXXXXXXXXXXXXXX"
+static const char long_form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", fat_form[] = "XXXX-XXXX",
+                  ntfs_form[] = "XXXXXXXXXXXXXXXX";
 
 /** The forms of the UUIDs of all file systems. */
 static const char *const any_forms[] = {
-	LONG_FORM, FAT_FORM, NTFS_FORM, "xxxxxxxxxxxxxxxx", "dddd-dd-dd-dd-dd-dd-dd", NULL,
+	long_form, fat_form, ntfs_form, "xxxxxxxxxxxxxxxx", "dddd-dd-dd-dd-dd-dd-dd", NULL,
 };
 
 /** The form of a UUID by the type of the line. */
@@ -32,13 +31,13 @@ static const struct {
 	const char *types, *form;
 } uuid_forms[] = {
 	{"ext2 ext3 ext4 xfs btrfs f2fs jfs reiserfs swap nilfs2 ocfs2 gfs2 bcachefs erofs "
-	 "hfsplus", LONG_FORM},
-	{"vfat msdos exfat", FAT_FORM},
-	{"ntfs ntfs3 ntfs-3g lowntfs-3g", NTFS_FORM},
+	 "hfsplus", long_form},
+	{"vfat msdos exfat", fat_form},
+	{"ntfs ntfs3 ntfs-3g lowntfs-3g", ntfs_form},
 };
 
 /** The forms of a PARTUUID: of a GPT, of an MBR. */
-static const char *const partuuid_forms[] = {LONG_FORM, "xxxxxxxx-xx", "xxxxxxxx-xxx", NULL};
+static const char *const partuuid_forms[] = {long_form, "xxxxxxxx-xx", "xxxxxxxx-xxx", NULL};
 
 /** The maximum length of a label by the type of the line, in bytes. */
 static const struct {
@@ -132,7 +131,7 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 		return NULL;
 	if (other) {
 		char *copy = arena_strndup(&report->arena, value, strlen(value));
-		bool upper = strlen(value) != strlen(LONG_FORM) && !part;
+		bool upper = strlen(value) != strlen(long_form) && !part;
 		for (char *c = copy; c && *c; ++c)
 			*c = (char)(upper ? toupper((unsigned char)*c)
 			                  : tolower((unsigned char)*c));
@@ -142,13 +141,15 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 		                    "systemd find no other", tag, upper ? "upper" : "lower");
 	}
 	bool other_tag = part ? has_any_form(value, any_forms, &unused)
-	                 : !has_form(value, LONG_FORM, &unused)
+	                 : !has_form(value, long_form, &unused)
 	                   && has_any_form(value, partuuid_forms, &unused);
 	if (other_tag)
 		*hint = audit_format(report, "use %s=%s", part ? "UUID" : "PARTUUID", value);
 	return part || forms == any_forms
 	       ? audit_format(report, "no device has a %s of this form", tag)
-	       : audit_format(report, "a UUID of %s has the form %s", entry->fstype, *forms);
+	       : audit_format(report, "a UUID of %s has another form, such as %s", entry->fstype,
+	                      *forms == long_form  ? "0a1b2c3d-4e5f-4789-8abc-def012345678"
+	                      : *forms == fat_form ? "0A1B-2C3D" : "0A1B2C3D4E5F6789");
 }
 
 /** Why no file system of the type of a line can have a label; or NULL. */
