@@ -118,7 +118,7 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 	const char *of_type[2] = {NULL, NULL}, *tag = part ? "PARTUUID" : "UUID";
 	const char *const *forms = part ? partuuid_forms : of_type;
 	struct audit_report *report = audit->report;
-	bool other = false, unused;
+	bool other = false, unused = false;
 	if (value[strspn(value, bytes)])
 		return audit_format(report, "a %s has only letters, digits and dashes", tag);
 	if (!value[strspn(value, "0-")])
