@@ -79,15 +79,26 @@ static const struct fsopt_family *family_of(const char *fstype, size_t n)
 /** The families that have options of a type of n bytes.  @return how many. */
 static size_t families_of(const char *fstype, size_t n, const struct fsopt_family *families[])
 {
-	size_t count = 0;
-	families[0] = family_of(fstype, n);
-	if (families[0])
-		++count;
-	else if (n > 5 && strncmp(fstype, "fuse.", 5) == 0)
-		families[count++] = &any_fuse;
-	if (count && families[0]->fuse)
-		families[count++] = family_of("fuse", 4);
-	return count;
+	/* Most options are looked up for the type of the one before. */
+	static _Thread_local struct {
+		char fstype[16];
+		size_t n, count;
+		const struct fsopt_family *families[2];
+	} last;
+	if (n == 0 || n != last.n || memcmp(fstype, last.fstype, n) != 0) {
+		last.n = n <= sizeof(last.fstype) ? n : 0;
+		memcpy(last.fstype, fstype, last.n);
+		last.count = 0;
+		last.families[0] = family_of(fstype, n);
+		if (last.families[0])
+			++last.count;
+		else if (n > 5 && strncmp(fstype, "fuse.", 5) == 0)
+			last.families[last.count++] = &any_fuse;
+		if (last.count && last.families[0]->fuse)
+			last.families[last.count++] = family_of("fuse", 4);
+	}
+	memcpy(families, last.families, sizeof(last.families));
+	return last.count;
 }
 
 /** Whether an option of n bytes has one of these names.
