@@ -39,13 +39,18 @@ struct follow {
 	enum path_followed followed;
 };
 
+/** Whether the mount that holds a path can block, or is unknown.  @node [out]  The mount. */
+static bool is_blocked(struct mounts_paths *paths, const char *path, uint32_t *node)
+{
+	*node = mounts_holding(paths, path);
+	return *node == MT_NONE || mounts_block(paths->mounts, *node);
+}
+
 /** Stop at a component that can block. */
 static int follow_may(void *arg, struct path_walk *walk)
 {
 	struct follow *follow = arg;
-	struct mounts_paths *paths = follow->paths;
-	follow->node = mounts_holding(paths, path_text(walk));
-	if (follow->node != MT_NONE && !mounts_block(paths->mounts, follow->node))
+	if (!is_blocked(follow->paths, path_text(walk), &follow->node))
 		return 0;
 	follow->followed = PATH_UNTOUCHED;
 	return -1;
@@ -81,8 +86,8 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 static enum path_followed cwd_followed(struct mounts_paths *paths, const char *name)
 {
 	struct mounts *mounts = paths->mounts;
-	uint32_t node = mounts_holding(paths, name);
-	if (node == MT_NONE || mounts_block(mounts, node))
+	uint32_t node;
+	if (is_blocked(paths, name, &node))
 		return PATH_UNTOUCHED;
 	struct k_statx here, there;
 	int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -131,6 +136,8 @@ enum path_followed mounts_follow_below(struct mounts_paths *paths, const char *r
 	follow.followed = follow_begin(paths, &walk, path);
 	strbuf_puts(&walk.text, root);
 	walk.root = strlen(root);
+	if (*root && follow.followed == PATH_SEEN && is_blocked(paths, root, &follow.node))
+		follow.followed = PATH_UNTOUCHED;
 	if (follow.followed == PATH_SEEN && path_resolve(&walk, &how) != 0
 	    && follow.followed == PATH_SEEN)
 		follow.followed = PATH_MISSING;

@@ -436,6 +436,14 @@ UNIT_TEST(files_of_a_root_that_can_block)
 		/* A path that cannot be followed blocks, unless the root does. */
 		CU_ASSERT_EQUAL(mounts_file_block(&paths, "/run/mount"), i == 0);
 		CU_ASSERT_TRUE(mounts_file_block(&paths, "/far/x"));
+		/* Nothing below a directory that can block is touched, not even the directory. */
+		paths.sealed = false;
+		STRBUF(place);
+		CU_ASSERT_EQUAL(mounts_follow_below(&paths, "/far", "/", &place), PATH_UNTOUCHED);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&place), "/far");
+		CU_ASSERT_EQUAL(mounts_follow_below(&paths, "/far", "/../x", &place),
+		                PATH_UNTOUCHED);
+		CU_ASSERT_STRING_EQUAL(strbuf_str(&place), "/far/x");
 		/* Below another root, the paths have no prefix. */
 		d->mounts->prefix = "/srv";
 		CU_ASSERT_FALSE(mounts_name_block(&paths, "/srv"));
