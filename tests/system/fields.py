@@ -64,6 +64,7 @@ ROWS = [
     (f"{DISK} /m ext4,noatime", YES, YES, "FSTAB-SYNTAX warning"),
     (f"{DISK} /m defaults,ext4", YES, YES, "FSTAB-SYNTAX warning"),
     (f"{DISK} /m ext4,noatime,nofail 0 0", NO, YES, SYNTAX),
+    (f"{DISK} /m ext4,nofail", YES, YES, SYNTAX),
     ("tmpfs /m size=1m,mode=755 0 0", NO, YES, SYNTAX),
     ("tmpfs /m tmpfs,size=1m", YES, YES, "FSTAB-SYNTAX warning"),
     ("/dir /m bind", NO, YES, SYNTAX),

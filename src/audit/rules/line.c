@@ -159,6 +159,8 @@ struct type_words {
 	const char *first;       /* the first word, unless it is an option */
 	bool option;             /* a word is an option or a number */
 	bool bind, swap;         /* a word is an option of binds, of swap spaces */
+	bool needed;             /* a word is an option, without effect here, that makes the mount
+	                            optional or late */
 };
 
 /** Whether mount(8) can take a word of the third field for a type. */
@@ -189,6 +191,9 @@ static void read_type_words(struct audit *audit, const char *list, struct type_w
 		              || !o->name[strspn(o->name, "0123456789")])) {
 			words->option = true;
 			words->bind |= o->meaning == FO_BIND;
+			words->needed |= o->meaning == FO_NOFAIL || o->meaning == FO_NOAUTO
+			                 || o->meaning == FO_NETDEV
+			                 || o->meaning == FO_AUTOMOUNTED;
 			words->swap |= word_in(o->name, o->nname, "sw pri");
 			continue;
 		}
@@ -266,7 +271,8 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 		bool number = !entry->options[strspn(entry->options, "0123456789")],
 		     works = words.type && !number;
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
-			       (works ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
+			       (works && !words.needed ? AUDIT_WARNING : AUDIT_CRITICAL)
+			       | AUDIT_BOOT,
 			       "a type, a blank, and options", entry->fstype,
 			       audit_format(audit->report, "separate %s from the options by a "
 			                    "blank", words.type ? words.type : words.first),
