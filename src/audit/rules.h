@@ -229,6 +229,10 @@ struct audit_input {
 	/** The audited system is not the running system, but a recorded table or another root:
 	    hints contain no commands, which would show or change the wrong system. */
 	bool elsewhere;
+
+	/** The option with which `getmnt fstab` merges into this fstab, such as --merge=FILE; NULL:
+	    --merge. */
+	const char *merge;
 };
 
 /** The findings of rules.  Initialize with zeros. */
@@ -245,6 +249,7 @@ struct audit_report {
 	size_t nlines;
 	audit_set not_checked;      /* rules for which a fact was unknown on some line */
 	bool elsewhere;                    /* audit_input.elsewhere */
+	const char *merge;                 /* audit_input.merge; not NULL after audit_fstab() */
 	bool *readonly;                    /* readonly[i]: DRIFT-READONLY reports the mount of line
 	                                      i of the plan; NULL before audit_drift() */
 	struct arena arena;                /* memory of the report; if `failed` is set, findings

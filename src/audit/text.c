@@ -187,7 +187,9 @@ int audit_fstab(const struct audit_input *in, struct audit_report *report)
 	struct audit_input input = *in;
 	if (!input.facts)
 		input.facts = &none;
-	*report = (struct audit_report){.elsewhere = in->elsewhere};
+	*report = (struct audit_report){
+		.elsewhere = in->elsewhere, .merge = in->merge ? in->merge : "--merge",
+	};
 	struct arena *arena = &report->arena;
 	struct audit audit = {
 		.in = &input, .report = report,

@@ -133,7 +133,7 @@ static void check_root(const struct audit_live *in, struct audit_report *report,
 	if (m && any && !line)
 		audit_add_at(report, &at, BOOT_ROOT, AUDIT_INFO, "a line", "none",
 			     audit_command(report, "add a line to the fstab", "getmnt", "fstab",
-			                   "--merge", "--add=/", "--diff", NULL),
+			                   report->merge, "--add=/", "--diff", NULL),
 			     "no line in the fstab: it keeps the options of the kernel, and is "
 			     "not checked by fsck");
 	/* A device given by its number is assumed to exist. */

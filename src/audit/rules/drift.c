@@ -164,14 +164,14 @@ static const char *line_hint(const struct drift *drift, const struct fstab_line 
 	strbuf_puts(&add, "--add=");
 	escape_octal(&add, live->swap ? live->swap : live->target, ESCAPE_ADDED, true);
 	return audit_command(drift->report, "add a line to the fstab", "getmnt", "fstab",
-	                     "--merge", strbuf_str(&add), "--diff", NULL);
+	                     drift->report->merge, strbuf_str(&add), "--diff", NULL);
 }
 
 const char *drift_restore_hint(const struct drift *drift)
 {
 	return audit_command(drift->report, "add the lines of the mounts: fstab --merge "
-	                     "--add=persistent", "getmnt", "fstab", "--merge", "--add=persistent",
-	                     "--diff", NULL);
+	                     "--add=persistent", "getmnt", "fstab", drift->report->merge,
+	                     "--add=persistent", "--diff", NULL);
 }
 
 /** Whether a line that is cut begins like the line of a mount or swap space; its last field may be

@@ -38,6 +38,7 @@ struct auditing {
 	struct audit_opts *opts;
 	struct fstab_machine machine;
 	struct strbuf path;       /* name of the fstab, for messages */
+	struct strbuf merge;      /* --merge=FILE for a copy given by --fstab; else empty */
 	bool is_there;            /* the fstab exists */
 	bool is_seen;             /* the fstab is ROOT/etc/fstab, and `st` was read */
 	bool is_foreign;          /* given by --fstab, and not the fstab of the host */
@@ -219,7 +220,12 @@ static int check_rules(struct auditing *a)
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &in.facts};
-	struct audit_input text = {a->file, &in.facts, run->d, a->is_closed, in.root, !usual};
+	if (a->is_foreign)
+		strbuf_printf(&a->merge, "--merge=%s", strbuf_str(&a->path));
+	struct audit_input text = {
+		a->file, &in.facts, run->d, a->is_closed, in.root, !usual,
+		a->is_foreign ? strbuf_text(&a->merge) : NULL,
+	};
 	int host = 0;
 	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
@@ -423,6 +429,7 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 	fstab_file_free(a.file);
 	free(a.text);
 	strbuf_destroy(&a.path);
+	strbuf_destroy(&a.merge);
 	machine_destroy(&a.machine);
 	return status;
 }
