@@ -264,12 +264,14 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 	bool no_name = is_no_name(entry->fstype);
 	if (words.option || (!words.type && (words.lower || no_name)))
 		audit->typed = entry;
+	/* mount(8) tries each word as a type until a mount succeeds. */
+	bool number = !entry->options[strspn(entry->options, "0123456789")],
+	     works = words.type && !(words.option && number);
+	if (audit->typed == entry && !works)
+		audit->refused = "the line has no type that mount(8) knows";
 	if (words.option && !words.first && !words.type) {
 		report_no_type(audit, entry, &words);
 	} else if (words.option) {
-		/* mount(8) tries each word as a type until a mount succeeds. */
-		bool number = !entry->options[strspn(entry->options, "0123456789")],
-		     works = words.type && !number;
 		audit_add_line(audit, entry, FSTAB_SYNTAX,
 			       (works && !words.needed ? AUDIT_WARNING : AUDIT_CRITICAL)
 			       | AUDIT_BOOT,
@@ -287,6 +289,7 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 			                   : "write the type, such as ext4, or auto",
 			       "unknown type %s", entry->fstype);
 	}
+	audit->refused = NULL;
 	return !words.option;
 }
 
