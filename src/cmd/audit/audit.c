@@ -38,7 +38,7 @@ struct auditing {
 	struct audit_opts *opts;
 	struct fstab_machine machine;
 	struct strbuf path;       /* name of the fstab, for messages */
-	struct strbuf merge;      /* --merge=FILE for a copy given by --fstab; else empty */
+	struct strbuf merge;      /* --merge=FILE, which names this fstab */
 	bool is_there;            /* the fstab exists */
 	bool is_seen;             /* the fstab is ROOT/etc/fstab, and `st` was read */
 	bool is_foreign;          /* given by --fstab, and not the fstab of the host */
@@ -220,8 +220,8 @@ static int check_rules(struct auditing *a)
 		.fstab_seen = a->is_seen, .fstab_mode = a->st.mode, .fstab_uid = a->st.uid,
 	};
 	struct audit_policy_input policy = {&a->config, run->d, in.root, &in.facts};
-	if (a->is_foreign)
-		strbuf_printf(&a->merge, "--merge=%s", strbuf_str(&a->path));
+	strbuf_puts(&a->merge, "--merge=");
+	strbuf_puts(&a->merge, strbuf_str(&a->path));
 	struct audit_input text = {
 		a->file, &in.facts, run->d, a->is_closed, in.root, !usual,
 		a->is_foreign ? strbuf_text(&a->merge) : NULL,
