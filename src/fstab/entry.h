@@ -27,8 +27,8 @@ struct fstab_entry {
 	                            swap, or not an absolute path */
 	unsigned type;           /* enum fstype_flags of the type and source */
 
-	/* The options, in the order of the line.  Those from a quotation mark on that is not closed
-	   are not among them, since mount(8) ignores them. */
+	/* The options, in the order of the line, without the options from an unclosed quotation
+	   mark on, which mount(8) ignores. */
 	struct opt *opts;
 	uint32_t nopts;
 
@@ -39,15 +39,15 @@ struct fstab_entry {
 	bool remount;
 	bool noauto;             /* mount -a skips the line, even if "auto" follows */
 	bool nofail;
-	bool automount;          /* systemd mounts it on first access; false for swap */
-	bool unit_starts;        /* systemd mounts it with a unit that the line names, even if it is
-	                            noauto, and not for local-fs.target: x-systemd.wanted-by=,
-	                            x-systemd.required-by= */
+	bool automount;          /* systemd mounts the line on first access; false for swap */
+	bool unit_starts;        /* systemd mounts the line, even if it is noauto, when it starts a
+	                            unit that x-systemd.wanted-by= or x-systemd.required-by= names,
+	                            not for local-fs.target; false for swap */
 	bool netdev;             /* the line has the option _netdev */
-	bool network;            /* systemd mounts it after the network is up, because of _netdev
-	                            or the type */
+	bool network;            /* systemd mounts the line after the network is up, because of
+	                            _netdev or the type */
 	bool mkdir;
-	bool idle;               /* nothing mounts it, at boot or on access: noauto without
+	bool idle;               /* neither boot nor an access mounts the line: noauto without
 	                            automount and unit_starts, or the type "ignore" */
 	bool optional;           /* noauto or nofail */
 	bool needed;             /* boot fails if the mount fails */
@@ -62,8 +62,8 @@ struct fstab_entry {
 	bool numbered;           /* major and minor, the device number of the source, are set */
 	uint32_t major, minor;
 	bool added;              /* the merge adds this line, which is not in the file yet */
-	bool absent;             /* not a line: in the graph of order.h, stands for a mount that
-	                            no line makes, or for a comment */
+	bool absent;             /* a placeholder in the graph of order.h, for a mount that no line
+	                            makes or for a line that is not an entry */
 };
 
 /** A parsed fstab. */
@@ -95,7 +95,7 @@ static inline bool fstab_is_entry(const struct fstab_entry *entry)
 void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, struct arena *arena);
 
 /** Set the members that follow from source, target, fstype and options, which the caller has set.
-    Facts about the host are kept. */
+    The facts about the host do not change. */
 void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
 /** The last option with this name, which overrides others; NULL: none. */

@@ -82,9 +82,9 @@ static void read_match(struct work *w)
 	}
 }
 
-/** Unpair a line from its mount if an earlier line names the same source although its mount is on a
-    different device.  A tag or link that cannot be looked up may be right for one of two devices,
-    but not for both. */
+/** Unpair a line from its mount if an earlier line names the same source although the mount of the
+    earlier line is on a different device.  A tag or link that cannot be looked up may name one of
+    the two devices, but not both. */
 static void find_contradictions(struct work *w)
 {
 	struct map64 first = {.arena = w->arena};
@@ -120,7 +120,8 @@ static void make_graph(struct work *w)
 		bool is_entry = fstab_is_entry(&w->entries[i].is);
 		struct fstab_entry *entry = &w->graph_lines[i];
 		*entry = is_entry ? w->entries[i].is : nothing;
-		/* The mount point of the mount, which has no symlinks. */
+		/* The mount point in the mount table has no symlinks, unlike the path in the
+		   line. */
 		if (of != NONE && w->plan->lines[of].mount && w->plan->lines[of].target)
 			entry->real = w->plan->lines[of].target;
 		w->broken[i] = is_entry && cause(w, i);
@@ -176,8 +177,8 @@ static const char *why_not(struct work *w, uint32_t i)
 	case ORDER_LACKS_OTHER:
 		return why_other(w, i, outcome);
 	case ORDER_LACKS_TARGET:
-		/* It is not a fault if the covering line mounts the same source again, or makes a
-		   mount of the plan. */
+		/* No fault if the line that is mounted over line i mounts the same source again, or
+		   makes a mount of the plan. */
 		if (!other->repeated && other->of == NONE)
 			return arena_printf(w->arena, "line %u is mounted over it",
 			                    outcome->other + 1);

@@ -74,7 +74,8 @@ bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
 	           *source = root->source ? root->source : "none";
 	bool overlay = strcmp(type, "overlay") == 0, sealed = shown_readonly(root);
 	const char *options = root->fs_opts ? root->fs_opts : "";
-	/* A transient root of ostree or bootc has an upper directory. */
+	/* A transient root of ostree or bootc is an image too, although it has an upper directory
+	   and so is not read-only. */
 	bool image = overlay ? sealed || strncmp(source, "composefs", 9) == 0
 	                       || strstr(options, "/ostree/")
 	                     : sealed && !shown_type(line->fstype, type);

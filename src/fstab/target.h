@@ -18,7 +18,7 @@
 const char *fstab_normal(struct arena *arena, const char *path);
 
 /** Convert a path to a path from ROOT.
-    @root, path  Normalized, as one mount table spells them.
+    @root, path  Normalized, as spelled in the mount table.
     @return a part of `path`, or "/"; NULL: the path is not at or below ROOT. */
 const char *fstab_from_root(const char *root, const char *path);
 
@@ -54,8 +54,8 @@ static inline uint64_t fstab_device_hash(const struct mount *mount)
 bool fstab_is_system(const char *target);
 
 /** Whether a boot fails to remount its root with the options of the line of "/", since the root is
-    an image: an overlay without an upper directory, composefs, or another read-only type than the
-    line names.  systemd-remount-fs, or another init, remounts it.
+    an image: an overlay without an upper directory, composefs, or a read-only file system of a
+    type other than that of the line.  systemd-remount-fs, or a different init, remounts the root.
     @why [out]  What fails, appended. */
 bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
                       struct strbuf *why);
@@ -84,8 +84,8 @@ struct fstab_loaded {
 
 struct fstab_loaded fstab_count_loaded(const struct host_units *units);
 
-/** Whether systemd ignores fstab lines of a mount point because it mounts an API file system on it
-    by itself.  Source: mount_point_is_api(), mount_point_ignore() of systemd 252.
+/** Whether systemd ignores fstab lines of a mount point, such as /proc, because systemd mounts an
+    API file system on it.  Source: mount_point_is_api(), mount_point_ignore() of systemd 252.
     @path  Normalized. */
 bool fstab_is_skipped(const char *path);
 
