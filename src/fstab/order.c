@@ -15,15 +15,16 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/** Maximum number of branch patterns, of all lines, that are compared with the mount points. */
+/** Maximum number of glob patterns for branches (the directories that a mergerfs line unites), in
+    all lines together, that are compared with the mount points. */
 enum { PATTERNS_MAX = 64 };
 
 /** A mount point. */
 struct target {
 	const char *path;
-	uint32_t first, last;    /* the first and last of its lines that are not idle; ORDER_NONE:
-	                            no such line */
-	uint32_t idle;           /* the first of its idle lines; ORDER_NONE: no such line */
+	uint32_t first, last;    /* first: the first line of this mount point that is not idle;
+	                            last: as order.last; ORDER_NONE: no such line */
+	uint32_t idle;           /* the first idle line; ORDER_NONE: no such line */
 };
 
 /** Line `from` needs the line need.line. */
@@ -74,7 +75,8 @@ static void add_line(struct maker *m, uint32_t i)
 		return;
 	}
 	target->first = target->first == ORDER_NONE ? i : target->first;
-	/* `last` is for mount -a, which skips noauto lines, even if they are automounts. */
+	/* mount -a skips noauto lines, even automounts: they do not replace a `last` that is
+	   already set. */
 	if (target->last == ORDER_NONE || !m->order->lines[i]->noauto)
 		target->last = i;
 }
@@ -107,8 +109,8 @@ static uint32_t add_need(struct maker *m, uint32_t line, enum order_kind kind, c
 }
 
 /** Record that line m->at needs the lines of a mount point.
-    @of [out]  Indexes of the edges to the first line and, if it covers the first, to the last
-               line; ORDER_NONE: no edge.
+    @of [out]  of[0]: index of the edge to the first line; of[1]: of the edge to the last line, if
+               this line covers the first; ORDER_NONE: no edge.
     @return whether there is an edge. */
 static bool need_target(struct maker *m, const struct target *target, enum order_kind kind,
                         const char *path, uint32_t of[2])
@@ -279,7 +281,8 @@ void order_make(const struct fstab_entry *const *lines, uint32_t count, struct a
 	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
-		/* idle: the first line is idle.  ORDER_NONE is greater than every index. */
+		/* idle: the first line with this mount point is an idle line.  A missing line is
+		   ORDER_NONE, which is greater than the index of every line. */
 		bool idle = target && target->idle < target->first;
 		order->first[i] = !target ? ORDER_NONE : idle ? target->idle : target->first;
 		order->last[i] = target ? target->last : ORDER_NONE;

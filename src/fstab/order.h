@@ -25,18 +25,19 @@
 
 #define ORDER_NONE UINT32_MAX
 
-/** Why line A needs line B.  "On" a path: B mounts this path or a directory above it. */
+/** Why line A needs line B.  A path of A "lies on B" if it is at or below the mount point of B. */
 enum order_kind {
-	ORDER_PARENT,    /* B mounts a directory above the mount point of A */
-	ORDER_BIND,      /* B is on the source of A, which is a bind */
-	ORDER_SOURCE,    /* B is on the source of A, which is an image or a FUSE directory */
-	ORDER_LAYER,     /* B is on a layer of A, an overlay; systemd ignores this need */
-	ORDER_LINK,      /* B is on the source of A with symlinks followed; systemd ignores this
+	ORDER_PARENT,    /* the mount point of A is below the mount point of B */
+	ORDER_BIND,      /* A is a bind: its source lies on B */
+	ORDER_SOURCE,    /* the source of A, an image file or a directory for FUSE, lies on B */
+	ORDER_LAYER,     /* A is an overlay: one of its layers lies on B; systemd ignores this
 	                    need */
-	ORDER_BRANCH,    /* B is on a branch of A, a union of FUSE or aufs; systemd ignores this
-	                    need */
-	ORDER_SWAP,      /* B is on the swap file A; for systemd only, since swapon -a runs after
-	                    mount -a */
+	ORDER_LINK,      /* the source of A, after following symlinks, lies on B; systemd ignores
+	                    this need */
+	ORDER_BRANCH,    /* A is a union (FUSE, aufs): one of the directories that it unites lies on
+	                    B; systemd ignores this need */
+	ORDER_SWAP,      /* A is a swap file, which lies on B; for systemd only, since swapon -a
+	                    runs after mount -a */
 	ORDER_REQUIRES,  /* x-systemd.requires= or x-systemd.requires-mounts-for= of A names B */
 	ORDER_AFTER,     /* x-systemd.after= of A names B, or x-systemd.before= of B names A */
 	ORDER_KINDS,
@@ -58,23 +59,24 @@ struct order_need {
 
 /** Properties of a line that follow from its type and options, and from its needs. */
 enum order_flags {
-	ORDER_IS_IDLE     = 1 << 0,   /* nothing mounts it: `idle` of struct fstab_entry */
+	ORDER_IS_IDLE     = 1 << 0,   /* neither boot nor an access mounts the line:
+	                                 fstab_entry.idle */
 	ORDER_IS_NOFAIL   = 1 << 1,
-	ORDER_IS_AUTOMOUNT = 1 << 2,  /* mounted on first access */
+	ORDER_IS_AUTOMOUNT = 1 << 2,  /* systemd mounts the line on first access */
 	ORDER_IS_NETWORK  = 1 << 3,   /* fstab_entry.network */
 	ORDER_IS_BIND     = 1 << 4,
 	ORDER_IS_SWAP     = 1 << 5,
-	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts it at boot, perhaps because another line
-	                                 needs it */
+	ORDER_IN_BOOT     = 1 << 6,   /* systemd mounts the line at boot, perhaps only because a
+	                                 different line needs it */
 	ORDER_IN_CYCLE    = 1 << 7,   /* the line needs itself through other lines, which all have
 	                                 ORDER_IN_BOOT */
 	ORDER_ON_NETWORK  = 1 << 8,   /* the line has ORDER_IN_BOOT, and systemd mounts it after
 	                                 the network: it has ORDER_IS_NETWORK or needs a line
 	                                 with ORDER_ON_NETWORK */
 	ORDER_LACKS_NETDEV = 1 << 9,  /* the line should have _netdev: it does not have
-	                                 ORDER_IS_NETWORK, but needs, perhaps through further
-	                                 lines, a line with this flag, even if systemd ignores the
-	                                 need */
+	                                 ORDER_IS_NETWORK, but needs, perhaps through further lines,
+	                                 a line with ORDER_IS_NETWORK.  Needs that systemd ignores
+	                                 count too */
 };
 
 struct order_nowhere {
@@ -91,8 +93,9 @@ struct order {
 	uint32_t *sequence;          /* indexes of all lines, each after the lines that it needs;
 	                                lines of a cycle in file order */
 	uint32_t *first, *last;      /* first[i]: the first line with the mount point of line i, the
-	                                only such line that systemd reads, even if idle; last[i]:
-	                                the last such line that mount -a mounts, or else that is not
+	                                only such line that systemd reads, even if it is idle;
+	                                last[i]: the last line with this mount point that mount -a
+	                                mounts or, if mount -a mounts none, the first that is not
 	                                idle; ORDER_NONE: no such line */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
@@ -111,7 +114,7 @@ enum order_fault {
 	ORDER_NOAUTO,    /* `other` is noauto: systemd mounts it for `line`, mount -a does not */
 	ORDER_OPTIONAL,  /* `other` is nofail, `line` is not */
 	ORDER_NOWHERE,   /* no line mounts `path`, which x-systemd.requires= names */
-	ORDER_ROOT,      /* `line` is before `other`, the line of "/": harmless */
+	ORDER_ROOT,      /* `line` precedes `other`, the line of "/": harmless */
 };
 
 struct order_finding {
@@ -145,8 +148,8 @@ size_t order_check(const struct order *order, const uint32_t *position,
 enum order_lack {
 	ORDER_LACKS_NOTHING,
 	ORDER_LACKS_ITSELF,      /* the line cannot be mounted in any order */
-	ORDER_LACKS_BOOT,        /* boot does not mount the line by itself (noauto), though systemd
-	                            does if a line needs it; or the mount has no line */
+	ORDER_LACKS_BOOT,        /* the line is noauto: at boot only systemd mounts it, if a
+	                            different line needs it; or the mount has no line */
 	ORDER_LACKS_OTHER,       /* `other`, which the line needs, is not mounted before the line */
 	ORDER_LACKS_TARGET,      /* `other` has the same mount point: mount -a mounts `other` over
 	                            this line, systemd reads only `other` */
@@ -158,7 +161,7 @@ struct order_outcome {
 	uint32_t other;
 };
 
-/** Predict which lines of the file are mounted, and why the others are not.
+/** Predict which lines of the file are mounted, and why each remaining line is not mounted.
     @systemd         true: by systemd; false: by mount -a.
     @broken          broken[i]: line i cannot be mounted in any order; or NULL.
     @outcomes [out]  outcomes[i]: the prediction for line i. */
@@ -176,7 +179,7 @@ const char *order_next_required(char **value, struct arena *arena);
 const char *order_named_path(const char *value, struct arena *arena);
 
 /** Append the option, not escaped, that makes systemd mount a line after the line of a mount point:
-    x-systemd.requires-mounts-for= or, if this would split the path into words,
+    x-systemd.requires-mounts-for= or, for a path that systemd would split into several paths,
     x-systemd.requires=. */
 void order_wait_option(struct strbuf *out, const char *mount_point);
 

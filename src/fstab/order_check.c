@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evaluate the graph: which lines a boot mounts, which lines form a cycle, which are in the wrong
- * order for mount -a or systemd, and which lines are mounted in the end.
+ * Evaluate the graph: find the lines that systemd tries to mount at boot, the lines that form a
+ * cycle, and the lines in the wrong order for mount -a or systemd; predict which lines are mounted
+ * after the boot.
  */
 #include "fstab/order.h"
 
@@ -31,7 +32,8 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /** Leave line i, all of whose needs were visited.  If line i completes a component, append the
-    component to the sequence, in file order; for t->boot, flag the component if it is a cycle. */
+    component to the sequence, in file order; with t->boot, flag its lines instead if it is a
+    cycle. */
 static void leave(struct tarjan *t, uint32_t i)
 {
 	if (t->nodes[i].low != t->nodes[i].number)
@@ -135,8 +137,8 @@ static void find_network(struct order *order)
 		uint32_t i = order->sequence[k];
 		for (uint32_t at = order->begin[i]; at < order->begin[i + 1]; ++at) {
 			uint32_t need = order->needs[at].line;
-			/* The root is mounted before the fstab is read: a line need not wait for
-			   it. */
+			/* The root is mounted before the fstab is read: no line has to wait for the
+			   root. */
 			if (!(order->flags[i] & ORDER_IS_NETWORK) && need != order->root
 			    && order->flags[need] & (ORDER_IS_NETWORK | ORDER_LACKS_NETDEV))
 				order->flags[i] |= ORDER_LACKS_NETDEV;
@@ -170,8 +172,9 @@ struct checker {
 	const uint32_t *position;
 	struct order_finding *findings;
 	size_t count;
-	unsigned reported[ORDER_ROOT + 1];   /* reported[fault], of the current line: bits
-	                                        1 << kind */
+	unsigned reported[ORDER_ROOT + 1];   /* reported[fault]: bit 1 << kind is set if this fault
+	                                        is reported for the current line and a need of this
+	                                        kind */
 };
 
 static bool has(const struct order *order, uint32_t line, unsigned flags)
@@ -313,8 +316,9 @@ size_t order_check(const struct order *order, const uint32_t *position,
 
 /* Which lines get mounted. */
 
-/** Whether a need of line i is not met when systemd, or else mount -a, mounts line i.
-    @outcomes  Those of the lines that precede line i in the sequence are set. */
+/** Whether a need of line i is not met when line i is mounted.
+    @systemd   true: by systemd; false: by mount -a.
+    @outcomes  The outcomes of the lines that precede line i in the sequence are set. */
 static bool is_unmet(const struct order *order, bool systemd, uint32_t i,
                      const struct order_need *need, const struct order_outcome *outcomes)
 {

@@ -18,13 +18,13 @@
 /** Separators of words in systemd's option values. */
 #define BLANKS " \t\n\r"
 
-/** File system types of unions: their source or options list branches. */
+/** File system types that unite directories ("branches"), listed in the source or in options. */
 #define UNIONS "mergerfs unionfs unionfs-fuse mhddfs"
 
 /* Options of systemd. */
 
 /** Decode the name of a mount or automount unit in place: systemd.unit(5).
-    @return false: the name has another suffix. */
+    @return false: the name ends neither in ".mount" nor in ".automount". */
 static bool decode_unit(char *name)
 {
 	char *dot = strrchr(name, '.'), *to = name;
@@ -147,7 +147,7 @@ static void add_listed(struct order_paths *paths, const struct fstab_entry *line
 }
 
 /** Add the paths that a line of a FUSE type needs.  A source such as "mergerfs#/a:/b" is not a path
-    for systemd, so its paths get the kind ORDER_BRANCH. */
+    for systemd, so its paths get the kind ORDER_BRANCH, a need that systemd ignores. */
 static void add_fuse(struct order_paths *paths, const struct fstab_entry *line)
 {
 	const char *source = line->source, *sharp = strchr(source, '#'), *helper = line->fstype;
