@@ -18,7 +18,8 @@
 /** Maximum number of mounts on one mount point that is_beneath() compares with a line. */
 enum { DEEP_MAX = 64 };
 
-/** Rate how well a line fits a mount; 0: the source, type or part differs. */
+/** Rate how well a line fits a mount; 0: the source, the type, or the part of the file system
+    differs. */
 static int fit(struct matcher *m, const struct candidate *entry, const struct planned *mount)
 {
 	int same = match_same(m, entry, mount);
@@ -105,9 +106,10 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 	bool upon = mount->line->beneath && entry->is.bind;
 	if (!actual || mount->line->fate == FSTAB_LINE || upon)
 		return actual;
-	/* This mount cannot be expressed in fstab.  If the line has the shown source, the only
-	   reason may be a password or a FUSE server that only the line names: compare.  A mount
-	   with an owner was made by a user, who chose the options: do not compare. */
+	/* This mount cannot be expressed in fstab.  If the line has the source that the kernel
+	   shows, the obstacle may be a password or a FUSE server that only the line names: compare.
+	   If the mount has an owner, a user made the mount and chose the options: do not
+	   compare. */
 	return actual->vfs_opts && entry->is.target && mount->line->target && actual->source
 	       && strcmp(entry->is.source, actual->source) == 0 && match_same(m, entry,
 	        mount) > 0
@@ -171,8 +173,7 @@ static void add(struct fstab_match *match, enum fstab_difference_kind kind,
 	});
 }
 
-/** Report a line, unless it is the line of the mount, if it is redundant or conflicts with that
-    line. */
+/** Report a line if it repeats the line of a mount or conflicts with the line of the mount. */
 static void add_further(struct fstab_match *match, const struct candidate *entry,
                         const struct planned *mount)
 {

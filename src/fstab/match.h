@@ -17,8 +17,8 @@
 struct fstab_match_input {
 	const struct fstab_file *file;
 	const struct fstab_plan *plan;
-	const char *root;               /* as for the plan, like the facts */
-	const struct fstab_facts *facts;
+	const char *root;               /* fstab_input.root of the plan */
+	const struct fstab_facts *facts;   /* fstab_input.facts of the plan */
 };
 
 enum fstab_difference_kind {
@@ -31,8 +31,8 @@ enum fstab_difference_kind {
 	FSTAB_DIFFER_REPEATED,   /* the line has the same source and mount point as `other` */
 	FSTAB_DIFFER_CONFLICT,   /* the line has the mount point of `other`, but a different
 	                            source */
-	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted; its source is mounted at a different
-	                            mount point, as `live` */
+	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but the mount `live` has its source at
+	                            a different mount point */
 };
 
 struct fstab_difference {
@@ -84,13 +84,15 @@ void fstab_match_named(const struct fstab_line *live, const char *options, struc
     its server: a FUSE mount, or a mount of ceph, which shows addresses instead of names. */
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount);
 
-/** Append source, type and part of a line, as in "/dev/sda2 (btrfs): subvol=/@home".
+/** Append the source and type of a line, and the part of the file system that the line mounts, as
+    in "/dev/sda2 (btrfs): subvol=/@home".
     @live  The mount that the line is compared with: if both have the same subvolid, the subvolid is
            left out. */
 void fstab_name_line(const struct fstab_entry *line, const struct fstab_line *live,
                      struct strbuf *out);
 
-/** Append the source, type and part of a mount or swap space.
+/** Append the source and type of a mount or swap space, and the part of the file system that the
+    mount shows.
     @line  The line that the mount is compared with; NULL: no line; layers are then left out. */
 void fstab_name_live(const struct fstab_line *live, const struct fstab_entry *line,
                      struct strbuf *out);

@@ -32,8 +32,8 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real)
 	return kind == FACT_UNKNOWN ? -1 : kind != FACT_MISSING;
 }
 
-/** Follow the symlinks of the mount point of an entry.  If the result is the mount point of a
-    mount, it becomes the key of the entry. */
+/** Follow the symlinks of the mount point of an entry.  If the resulting path is the mount point of
+    a mount, this path becomes the key of the entry. */
 static void follow(struct matcher *m, struct candidate *entry)
 {
 	entry->is.real = entry->key;

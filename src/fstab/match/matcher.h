@@ -28,8 +28,9 @@ enum act { KEPT, CHANGED, ASIDE };
 /** A line of the file, as a candidate for a mount. */
 struct candidate {
 	struct fstab_entry is;   /* the entry, with the options of later remount lines */
-	const char *key;         /* mount point, as the mount table spells it; NULL: swap, no
-	                            absolute path, or the options were added to another line */
+	const char *key;         /* mount point, as the mount table spells it; NULL: a swap line, a
+	                            relative mount point, or a remount line, whose options were
+	                            added to an earlier line */
 	uint32_t next;           /* index of the next entry with this key; NO_LINE: the last */
 	uint32_t live;           /* index in mounts[] of the mount that the line makes; NO_LINE:
 	                            no mount */
@@ -47,11 +48,12 @@ struct planned {
 	uint32_t entry;          /* index in entries[] of the line that makes the mount; NO_LINE:
 	                            no line */
 	/* For the merge: */
-	uint32_t instead;        /* index of the first line that the added line replaces and that
-	                            is commented out; or NO_LINE */
+	uint32_t instead;        /* index of the first line that is commented out because the added
+	                            line replaces it; or NO_LINE */
 	uint32_t before;         /* index of the first noauto line on the mount point, which the
 	                            added line must precede; or NO_LINE */
-	bool add, named;         /* a line is added for the mount; the user named the mount */
+	bool add, named;         /* add: a line is added for the mount; named: the user requested a
+	                            line for the mount by its name */
 };
 
 struct matcher {
@@ -96,7 +98,8 @@ int match_follow(struct matcher *m, const char *path, struct strbuf *real);
 void match_add_plan(struct matcher *m);
 void match_add_file(struct matcher *m, const struct fstab_file *file);
 
-/** Get the first, or next, mount of the plan on a mount point, of any fate; NULL after the last. */
+/** Get the first, or next, mount of the plan on a mount point, with or without a line; NULL after
+    the last. */
 const struct planned *match_live(const struct matcher *m, const char *key);
 const struct planned *match_next_live(const struct matcher *m, const struct planned *mount);
 
@@ -137,7 +140,8 @@ bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
 bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind);
 
-/** Find a further line that names a swap space, besides the line of the swap space; NULL: none.
+/** Find the next line that names a swap space but is not the line matched with it; NULL: no such
+    line.
     @entry  Search the lines after this line; NULL: search the whole file.
     @mount  The swap space; for a mount, the result is NULL. */
 struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,
@@ -178,7 +182,8 @@ bool match_by_helper(const struct candidate *entry, const struct mount *mount);
 
 /** Whether a line of Amazon's efs may make a mount: its helper mounts fs-ID:/PATH as
     fs-ID.efs.REGION.amazonaws.com, or as any address.
-    @live  The source of the mount.
+    @source  The source of the line.
+    @live    The source of the mount.
     @return 0: the server or path differs; -1: the line may make the mount. */
 int match_same_helped(const char *source, const char *live);
 
