@@ -28,16 +28,15 @@
 /** Why line A needs line B.  A path of A "lies on B" if it is at or below the mount point of B. */
 enum order_kind {
 	ORDER_PARENT,    /* the mount point of A is below the mount point of B */
-	ORDER_BIND,      /* A is a bind: its source lies on B */
+	ORDER_BIND,      /* the source of A, a bind, lies on B */
 	ORDER_SOURCE,    /* the source of A, an image file or a directory for FUSE, lies on B */
-	ORDER_LAYER,     /* A is an overlay: one of its layers lies on B; systemd ignores this
-	                    need */
+	ORDER_LAYER,     /* a layer of A, an overlay, lies on B; systemd ignores this need */
 	ORDER_LINK,      /* the source of A, after following symlinks, lies on B; systemd ignores
 	                    this need */
-	ORDER_BRANCH,    /* A is a union (FUSE, aufs): one of the directories that it unites lies on
-	                    B; systemd ignores this need */
-	ORDER_SWAP,      /* A is a swap file, which lies on B; for systemd only, since swapon -a
-	                    runs after mount -a */
+	ORDER_BRANCH,    /* a branch (united directory) of A, a union of FUSE or aufs, lies on B;
+	                    systemd ignores this need */
+	ORDER_SWAP,      /* the swap file A lies on B; for systemd only, since swapon -a runs after
+	                    mount -a */
 	ORDER_REQUIRES,  /* x-systemd.requires= or x-systemd.requires-mounts-for= of A names B */
 	ORDER_AFTER,     /* x-systemd.after= of A names B, or x-systemd.before= of B names A */
 	ORDER_KINDS,

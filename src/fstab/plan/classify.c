@@ -52,7 +52,8 @@ const char *plan_unit_owner(const struct fstab_facts *facts, const char *target)
 /** Why no line can make this mount; NULL: a line can. */
 static const char *unspeakable(struct maker *mk, const struct mount *m)
 {
-	/* ceph shows a placeholder instead of a secret, which a line does not need. */
+	/* The options that the kernel shows for ceph have a placeholder instead of the secret, and
+	   an fstab line works without the secret. */
 	bool ceph = strcmp(plan_type(m), "ceph") == 0;
 	if (source_has_secret(m->source) || (!ceph && has_secret(m->fs_opts)))
 		return "it was mounted with a secret, which does not belong in an fstab";
@@ -235,8 +236,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 
 /* Binds. */
 
-/** Whether the root directory of the file system of a mount is mounted as well, with the same
-    source. */
+/** Whether a mount of the root directory of the same file system exists, with the source that m
+    has. */
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {

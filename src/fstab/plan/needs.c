@@ -71,11 +71,13 @@ static void index_lines(struct maker *mk)
 	}
 }
 
-/** The lines of the fstab for the mount point of a mount. */
+/** The best line of the fstab for the mount point of a mount.  LINED_NOT: no line; LINED_IDLE: a
+    line that nothing mounts; LINED_OTHER: a line that cannot make this mount; LINED: a line that
+    can make this mount. */
 enum lined { LINED_NOT, LINED_IDLE, LINED_OTHER, LINED };
 
-/** Whether the fstab has a line for a mount that something mounts, and that can make this mount: a
-    whole file system cannot show a directory of it. */
+/** Find the best line of the fstab for a mount.  A line of a whole file system cannot make a mount
+    that shows a directory of the file system. */
 static enum lined find_line(struct maker *mk, uint32_t node)
 {
 	const struct mount *m = plan_mount(mk, node);
@@ -96,7 +98,8 @@ static enum lined find_line(struct maker *mk, uint32_t node)
 	return found;
 }
 
-/** Whether a mount exists when mounts that need it are made: LINE; else the state of the mount. */
+/** Whether a mount exists when the mounts that need it are made.
+    @return LINE: the mount exists; else decision.state of the mount. */
 static enum state plan_available(struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
@@ -198,7 +201,7 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 enum { CANDIDATES_MAX = 32 };
 
 /** Try the path `rest` within the mount of the node `candidate` as the source of bind i.
-    @line  Gets the source; or a reason, unless it has one.
+    @line  Gets the source; or the reason why not, unless line->why is set.
     @return LINE: the source is visible at this path; WAITING: the candidate is not decided yet;
             REFUSED: the source is not visible at this path. */
 static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, const char *rest,
@@ -279,8 +282,8 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
-	/* No fault if the bind is read-only as well, or if no line makes the file system read-only:
-	   it is not mounted as a whole, is mounted by the system, or is mounted writable. */
+	/* No fault if the bind is read-only as well, or if no line makes the file system read-only,
+	   because the file system is not mounted as a whole, or by the system, or writable. */
 	if (shown_mount_readonly(m) || shown_super_readonly(m)
 	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
 	    || !plan_is_ro_view(plan_mount(mk, whole)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decide for each mount whether it gets a line, after the mounts that it needs.
+ * Decide for each mount whether it gets a line, after deciding for the mounts that it needs.
  *
  * A mount needs the mount that contains its mount point; a bind, the mount of its source; an
  * overlay, the mounts of its layers; a loop device, the mount of its image.  If a needed mount has
@@ -61,7 +61,7 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 }
 
 /** Choose the options of a line.
-    @bound  For a bind: the mount that contains its source; else NULL.
+    @bound  For a bind: the mount that contains the source of the bind; else NULL.
     @first  Options to put first, such as "loop"; or NULL.
     @more   Options to put last.
     @line   Gets options, or the reason why no line is possible.
@@ -117,10 +117,12 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 	return state;
 }
 
-/** If a mount is on a loop device, make the image the source of the line, as an administrator would
-    write it.  line->source is left NULL if the device must be named instead: it is not a loop
-    device, or is a partition of the image, or the image is outside of ROOT or itself a device.
-    @first [out]  Options that attach the image.
+/** If a mount is on a loop device, make the image file the source of the line, as an administrator
+    would write the line.  line->source is left NULL if the line must name the device instead: the
+    device is not a loop device, or is a partition of the image, or the image is outside of ROOT or
+    itself a device.
+    @first [out]  Options that attach the image, such as "loop"; not set if line->source is left
+                  NULL.
     @return LINE, WAITING or REFUSED. */
 static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_device *device,
                              struct fstab_line *line, const char **first)
@@ -133,8 +135,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	                                       || (path && word_below(path, "/dev")))) {
 		enum state state = path ? plan_needs_path(mk, i, path, "its image", NULL, line)
 		                   : LINE;
-		/* A loop device that shows a whole device has the same content, and so the same
-		   UUID, which then names the source. */
+		/* Without an offset or limit, the loop device has the content of the device below
+		   it, and so the same UUID: return LINE, since the UUID can be the source. */
 		if (state != LINE || (!loop->offset && !loop->limit && mk->in->id != FSTAB_PATH))
 			return state;
 		return plan_refuse(mk, line, "it is of a loop device on %s, which has no name that "
@@ -164,7 +166,8 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	return LINE;
 }
 
-/** Choose source, type and pass of the line of a mount on a device. */
+/** Choose source, type and pass of the line of a mount on a device.
+    @first [out]  Options that attach an image; not set if the source is not an image. */
 static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device *device,
                               struct fstab_line *line, const char **first)
 {
@@ -184,7 +187,8 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 			                   "known");
 		line->fstype = device->tags->type;
 	}
-	/* No pass for types whose helper of fsck(8) does nothing, or is missing in ROOT. */
+	/* No pass for an image, or for a type whose helper of fsck(8) does nothing or is missing in
+	   ROOT. */
 	const char *fsck = arena_printf(mk->arena, "fsck.%s", line->fstype);
 	if (!*first && fstype_flags(line->fstype) & FST_FSCK
 	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
@@ -214,7 +218,7 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	                  : source_of_mount(mk, m, line);
 	if (state != LINE)
 		return state;
-	/* File systems that need the network although systemd does not know this from the type. */
+	/* These mounts need the network, but systemd does not know this from the type. */
 	const char *type = plan_type(m);
 	if (device.remote
 	    || word_in(type, strlen(type), "acfs beegfs coda fuse.sshfs gpfs orangefs")
@@ -271,8 +275,8 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
-/** Make the line of node i, or record why it gets no line.  If a mount that it needs is undecided,
-    the node remains WAITING.
+/** Make the line of node i, or record why the node gets no line.  If a mount that the node needs is
+    undecided, the node remains WAITING.
     @last  This is the last pass: refuse the node instead, since it depends on itself. */
 static void decide(struct maker *mk, uint32_t i, bool last)
 {
@@ -379,8 +383,8 @@ static void add_swap(struct maker *mk, const struct fstab_swap *swap)
 	add_line(mk, fate, &line);
 }
 
-/** Add _netdev to the lines that need a line with _netdev, also through lines of the fstab for
-    mounts that have none in the plan.  Call while the plan has no comments. */
+/** Add _netdev to the lines of the plan that need a line with _netdev, perhaps through lines of
+    in->file, if their mounts have no line in the plan.  Call before the plan has comments. */
 static void add_netdev(struct maker *mk)
 {
 	struct fstab_plan *plan = mk->plan;

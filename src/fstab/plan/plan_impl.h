@@ -19,8 +19,8 @@
 #include "fstab/target.h"
 #include "mountopts/optlist.h"
 
-/** State of the decision about a mount; ELSEWHERE: not below ROOT; WAITING: not decided yet;
-    REFUSED: becomes a comment; OWN: FSTAB_OWN. */
+/** State of the decision about a mount; ELSEWHERE: not below ROOT; WAITING: not decided yet; LINE:
+    gets a line; REFUSED: becomes a comment; OWN: FSTAB_OWN, neither a line nor a comment. */
 enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
 /** The decision about a mount, a node of the discovery, and the data that it depends on. */
@@ -35,7 +35,7 @@ struct decision {
 	bool bind;
 	bool automount;          /* mounted by an automount unit that was generated from an fstab
 	                            line: the line gets x-systemd.automount */
-	bool unnamed;            /* the value of fstab_line.unnamed, for REFUSED */
+	bool unnamed;            /* REFUSED, only because the device has no persistent name */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;
@@ -56,8 +56,9 @@ struct maker {
 	struct map64 hidden;     /* device -> the first hidden node of its file system */
 	struct map64 by_root;    /* hash of device and root directory -> the first visible node, in
 	                            a list linked by next_root */
-	struct map64 primary;    /* device -> the first visible node that shows the root of the
-	                            file system; a read-only view only if all these nodes are */
+	struct map64 primary;    /* device -> the first visible node that shows the root of the file
+	                            system without being a read-only view (plan_is_ro_view()); if
+	                            all are read-only views, the first */
 	const struct mount *layers;  /* the mount of "/", if it is an overlay; or NULL */
 	struct strbuf scratch, text;
 	struct arena *arena;     /* memory of the plan */
@@ -107,16 +108,16 @@ bool plan_is_ro_view(const struct mount *mount);
     @path  Of the file, from ROOT.
     @what  The name of the file in the reason, such as "its image".
     @node [out]  The mount that contains the file; MT_NONE: no mount below ROOT.  May be NULL.
-    @line  Gets the reason.
+    @line  Gets the reason if the mount is not available.
     @return LINE: available; WAITING: not decided yet; REFUSED: not available. */
 enum state plan_needs_path(struct maker *mk, uint32_t i, const char *path, const char *what,
                            uint32_t *node, struct fstab_line *line);
 
 /** Find whether the mount that contains the mount point of node i is available before node i is
     mounted.
-    @line  Gets the reason.
-    @return LINE: available; WAITING: not decided yet; REFUSED: not available; OWN: only the system
-            mounts it. */
+    @line  Gets the reason if the mount is not available.
+    @return LINE: available; WAITING: not decided yet; REFUSED: not available; OWN: not available,
+            since only the system makes the mount. */
 enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *line);
 
 /** Whether the mount point of node i must be created at each boot, since it lies on a tmpfs. */
