@@ -39,8 +39,8 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	struct vfs_flags base, have, want;
 	struct strbuf changed = {.arena = m->arena};
 	const char *fstype = actual && actual->fstype ? actual->fstype : "";
-	/* Do not change options with a quotation mark that is not closed: nothing can be appended
-	   to them. */
+	/* If a quotation mark in the options is not closed, do not change the options: an appended
+	   option would be within the quotation. */
 	if (opt_is_open(from))
 		return NULL;
 	/* For a mount that cannot be expressed in fstab, use the options that the kernel shows,
@@ -87,8 +87,8 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 	if (bind && !as_source && known && shown_super_readonly(actual))
 		have.value[VFS_RO] = want.value[VFS_RO];
 	if (as_source && known && match_bound(m, entry, mount, &bound) && bound.in->vfs_opts) {
-		/* Take the flags of the source that the line names, which may differ from the
-		   source in the plan. */
+		/* Take the flags of the mount that contains the source named by the line.  The plan
+		   may name a different source. */
 		vfs_flags_of_mount(bound.in, &have);
 		vfs_flags_of_mount(actual, &want);
 		/* If the source is read-only but the bind is writable, this is a difference only if

@@ -255,7 +255,7 @@ static bool is_other_path(struct matcher *m, const char *source, const struct fs
 	const char *own = line->swap ? line->swap : line->mount && line->mount->source
 	    ? line->mount->source : "";
 	bool device = strncmp(source, "/dev/", 5) == 0;
-	/* Both are paths outside of /dev: two different files. */
+	/* Both sources are paths outside of /dev: two different files. */
 	if (!device && line->source && *line->source == '/'
 	    && strncmp(line->source, "/dev/", 5) != 0)
 		return true;
@@ -284,8 +284,8 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 	const char *source = entry->is.source;
 	bool planned = line->fate == FSTAB_LINE || !line->mount;
 	bool bind = entry->is.bind;
-	/* The line and the plan have the same source.  This is enough if both or neither make a
-	   bind. */
+	/* The line of the file and the line of the plan have the same source.  This is enough if
+	   both lines make a bind, or neither does. */
 	if (planned && line->source && bind == (strcmp(line->fstype, "none") == 0)
 	    && word_same_path(source, line->source))
 		return 1;
@@ -332,9 +332,9 @@ static int same_source(struct matcher *m, const struct candidate *entry,
 		if (same < 0 && line->mount && line->mount->source
 		    && word_same_path(source, line->mount->source))
 			return 1;
-		/* For a swap space, an unknown result counts as different, since all its names are
-		   compared above; except for a logical volume, which /proc/swaps calls
-		   /dev/dm-N. */
+		/* For a swap space, an unknown result counts as different, since all names of the
+		   swap space were compared above.  The exception is a device of device mapper,
+		   which /proc/swaps calls /dev/dm-N. */
 		bool mapped = line->swap && strncmp(line->swap, "/dev/dm-", 8) == 0
 		              && strncmp(source, "/dev/", 5) == 0
 		              && (!is_kernel_name(source)
@@ -354,7 +354,8 @@ static bool same_type(const struct candidate *entry, const struct fstab_line *li
 	       || (line->fate == FSTAB_LINE && shown_type(type, line->fstype));
 }
 
-/** Whether the mount is "/" and the line names no particular device for it: /dev/root or rootfs. */
+/** Whether a mount is on "/", and the source of the line is no particular device: /dev/root or
+    rootfs. */
 static bool is_any_root(const struct candidate *entry, const struct planned *mount)
 {
 	const struct fstab_entry *is = &entry->is;

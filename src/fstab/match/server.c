@@ -35,8 +35,8 @@ static bool is_of_helper(const char *types)
 bool fstab_match_served(const char *types, const char *options, const struct mount *mount)
 {
 	const char *fstype = mount && mount->fstype ? mount->fstype : "";
-	/* A FUSE mount of a device, which has the number of the device, shows the device as its
-	   source. */
+	/* A FUSE mount of a device has the number of the device (dev_major is not 0) and shows the
+	   device as its source: no server chose the source. */
 	bool served = (is_fuse(fstype) && mount->dev_major == 0)
 	              || strcmp(fstype, "ceph") == 0;
 	return served && !opt_is_bind(options)
