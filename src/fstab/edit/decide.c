@@ -28,7 +28,7 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 /*
  * Find changes of the file since the base: an earlier text of the file, or the units that systemd
  * generated from the file.  For a mounted unit, systemd does not report the options that it loaded.
- * So if the file was changed since systemd read it, every line counts as changed.
+ * So if the units are the base, every line counts as changed.
  */
 
 /** Whether a line looks damaged: it contains control characters, or mount(8) refuses it. */
@@ -65,8 +65,8 @@ bool merge_damaged(struct merger *m)
 
 /** Find the line of the base for a mount or swap space; NULL: no such line, or the base is not a
     text.
-    @entry  The line of the swap space in the file: the line of the base has this source.  NULL: no
-            such line. */
+    @entry  For a swap space: its line in the file.  The line of the base must have the source of
+            this line.  NULL: the file has no such line. */
 static const struct candidate *find_loaded(struct merger *m, const struct candidate *entry,
                                       const struct planned *mount)
 {
@@ -148,7 +148,8 @@ void merge_aside(struct candidate *entry, const char *why)
 	entry->why = why;
 }
 
-/** Call opt_inherit(); the result is in the arena. */
+/** Copy options, and append the options in `from` that are for mount(8), systemd and other
+    programs: opt_inherit(). */
 static const char *inherit_options(struct merger *m, const char *options, const char *from)
 {
 	struct strbuf list = {.arena = m->arena};
@@ -220,7 +221,8 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 	return refused.len ? strbuf_str(&refused) : NULL;
 }
 
-/** Compare the options and the pass of a line with its mount, and change the line if requested. */
+/** Compare the options and the pass of a line with its mount, and change the line if requested.
+    @of  The line of the base; or NULL. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
 {
@@ -271,7 +273,8 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	enum fstab_difference_kind kind;
 	if (entry == own || !match_is_further(&m->match, entry, source, mount, &kind))
 		return;
-	/* If the line is kept, it is mounted over the mount. */
+	/* again: the line repeats the line of the mount; else the line conflicts, and would be
+	   mounted over the mount. */
 	bool again = kind == FSTAB_DIFFER_REPEATED, same = match_same(&m->match, entry, mount) != 0;
 	bool aside = again ? m->in->fix & FSTAB_FIX_DAMAGED
 	             : m->in->persistent && mount->line->fate == FSTAB_LINE;
@@ -286,8 +289,8 @@ static void decide_further(struct merger *m, struct candidate *entry, const stru
 	}
 }
 
-/** Report, or comment out, each line except `own` that is mounted over a mount; for a swap space,
-    each further line that names it. */
+/** Report, or comment out, each line except `own` that boot would mount over a mount; for a swap
+    space, each line except `own` that names the swap space. */
 static void decide_others(struct merger *m, const struct candidate *own,
                           const struct planned *mount)
 {
@@ -298,8 +301,9 @@ static void decide_others(struct merger *m, const struct candidate *own,
 		decide_further(m, entry, own, mount);
 }
 
-/** Give the added line of a mount the options for mount(8), systemd and other programs of `entry`,
-    the line that it replaces or the line of the base. */
+/** Give the added line of a mount the options of `entry` that are for mount(8), systemd and other
+    programs.
+    @entry  The line that the added line replaces, or the line of the base. */
 static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
 	struct fstab_line *line = arena_new(m->arena, 1, sizeof(*line));

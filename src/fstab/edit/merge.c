@@ -72,7 +72,7 @@ static void mark_named(struct merger *m)
 int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merged)
 {
 	struct fstab_merge_input in = *opts;
-	/* Exactly one line for each mount. */
+	/* `persistent` leaves one line for each mount: comment out the lines that repeat it. */
 	if (in.persistent)
 		in.fix |= FSTAB_FIX_DAMAGED;
 	*merged = (struct fstab_merged){0};

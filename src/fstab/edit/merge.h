@@ -8,7 +8,7 @@
  *
  * Lines are matched by mount point, swap by source.  Without a base, only the differences selected
  * by `fix` are fixed.  The base is an earlier text of the file, or the units that systemd loaded.
- * With a base, what the user changed or removed in the file since the base is kept.
+ * With a base, the changes and removals that the user made in the file since the base are kept.
  *
  * Removals are trusted only if the file is undamaged.  A file is damaged if it has no entry at all,
  * or if it has a line that the base lacks and that contains a control character or is refused by
@@ -37,7 +37,7 @@ enum fstab_fix {
 struct fstab_merge_input {
 	struct fstab_match_input match;  /* the file, in which options that the kernel refuses are
 	                                    marked; the plan; access to the host */
-	const char *const *add;         /* mounts that get a line, as for the plan */
+	const char *const *add;         /* fstab_input.add of the plan: mounts that get a line */
 	size_t nadd;
 	const struct fstab_file *base;  /* an earlier text of the file; or NULL */
 	const struct host_units *loaded; /* if `base` is NULL and the file was changed since
@@ -63,8 +63,8 @@ enum fstab_note_kind {
 	FSTAB_NOTE_PASS,       /* the pass of the line differs from the plan */
 	FSTAB_NOTE_REPEATED,   /* the line has the same source and mount point as `other` */
 	FSTAB_NOTE_CONFLICT,   /* the line has the mount point of `other`, but a different source */
-	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted; its source is mounted at a different
-	                          mount point, as `live` */
+	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but the mount `live` has its source at a
+	                          different mount point */
 	FSTAB_NOTE_ORDER,      /* the line precedes `other` or the added line of `live`, which the
 	                          line needs */
 	FSTAB_NOTE_UNKNOWN,    /* `text` was named to get a line, but is not a mount with
@@ -92,7 +92,8 @@ struct fstab_merged {
 	size_t nnotes;
 	size_t left;                   /* notes that are neither done nor edited */
 	size_t edited;                 /* notes that are edited */
-	bool damaged;                  /* the file was damaged since the base, or truncated */
+	bool damaged;                  /* there is a base, and the file was damaged since, or its
+	                                  last line has no newline */
 	size_t mounts, reproduced;     /* number of mounts with FSTAB_LINE; number of these that
 	                                  have a line in the result */
 	struct arena arena;

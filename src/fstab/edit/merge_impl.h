@@ -31,12 +31,13 @@ struct merger {
 	struct fstab_merged *out;
 	struct arena *arena;           /* memory of the result and of this struct */
 	struct matcher match;          /* the lines of the file and the mounts of the plan */
-	struct matcher base;           /* the lines of the base, if the base is a text */
-	bool based;                    /* the base is a text, or the units that systemd loaded;
-	                                  false: no base */
+	struct matcher base;           /* the lines of the earlier text of the file, if such a text
+	                                  is the base */
+	bool based;                    /* there is a base: an earlier text of the file, or the units
+	                                  that systemd loaded */
 	struct item *items;            /* the lines of the result, in order */
 	size_t nitems;
-	bool damaged;                  /* the file was damaged since the base: no line counts as
+	bool damaged;                  /* there is a base, and merge_damaged(): no line counts as
 	                                  removed */
 };
 
@@ -48,7 +49,7 @@ struct merger {
 void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candidate *entry,
                 const struct planned *mount, struct fstab_note note);
 
-/** Whether the file has no entry, or damaged lines that the base does not have. */
+/** Whether the file has no entry, or has a damaged line that in->base does not have. */
 bool merge_damaged(struct merger *m);
 
 /** Decide that a line is commented out. */

@@ -142,7 +142,7 @@ static uint32_t above_comment(const struct merger *m, uint32_t k)
 	return at > 0 ? at : k;
 }
 
-/** The position above the comment of a line of the file, or above the line itself. */
+/** The position of the comment above a line of the file or, without a comment, of the line. */
 static uint32_t above_line(const struct merger *m, uint32_t position)
 {
 	bool entry = position < m->match.nentries && is_kind(m, position, TABLINE_ENTRY);
@@ -161,7 +161,7 @@ static void position_added(struct order_work *o)
 {
 	struct merger *m = o->m;
 	const struct order *graph = &o->graph;
-	/* First, before the first line that needs the added line. */
+	/* First, move each added line up to the first line that needs the added line. */
 	for (uint32_t k = graph->count; k-- > 0;) {
 		uint32_t i = graph->sequence[k];
 		for (uint32_t at = graph->begin[i]; at < graph->begin[i + 1]; ++at) {
@@ -249,7 +249,7 @@ static bool move_late(struct order_work *o)
 }
 
 /** Report each line of the file that precedes a line that it needs, once.
-    @done  The order is fixed. */
+    @done  The lines were moved: mark the notes as done. */
 static void report_late(struct order_work *o, bool done)
 {
 	struct merger *m = o->m;

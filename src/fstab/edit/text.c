@@ -42,7 +42,9 @@ static void write_comment(struct strbuf *out, const char *before, const char *te
 	write_text(out, end);
 }
 
-/** Append a line of the plan and the comments above it. */
+/** Append a line of the plan and the comments above it.
+    @form  enum fstab_form.
+    @eol   The end of a line. */
 static void write_line(struct strbuf *out, const struct fstab_line *line, unsigned form,
                        const char *eol)
 {
@@ -105,7 +107,7 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 }
 
 /** Append a changed line without its newline: the fields from entry->becomes, separated by the
-    bytes of the old line. */
+    blanks of the old line. */
 static void put_changed(struct strbuf *out, const struct candidate *entry)
 {
 	const struct tabline *line = entry->is.line;
@@ -117,7 +119,8 @@ static void put_changed(struct strbuf *out, const struct candidate *entry)
 	for (unsigned i = 0; i < TABLINE_FIELDS; ++i) {
 		const struct tabline_field *field = &line->fields[i];
 		bool differs = i < TABLINE_FREQ && strcmp(before[i], after[i]) != 0;
-		/* To change the options or the pass, missing fields before them are added. */
+		/* End at a missing field, unless its value changes, or the pass must be written
+		   after it. */
 		if (!field->raw && is->passno <= 0 && !differs)
 			break;
 		if (field->raw) {
