@@ -28,8 +28,9 @@ struct audit {
 	size_t count;
 	struct pathmap by_target;   /* mount point -> its entries that are not idle; the first
 	                               entry is added last, and so found first */
-	/* Mount point with symlinks followed -> its first entry, the only entry that systemd
-	   reads; -> its first entry without noauto, which mount -a mounts. */
+	/* The key of both maps is a mount point with symlinks followed.  first_at -> the first
+	   entry of the mount point, the only entry that systemd reads; first_mounted_at -> the
+	   first entry without noauto, which mount -a mounts. */
 	struct pathmap first_at, first_mounted_at;
 	struct order order;      /* graph of the entries */
 	const struct fstab_entry **order_lines;
@@ -44,13 +45,13 @@ struct audit {
 	unsigned misses;         /* number of searches for the intended spelling of a word */
 	unsigned looks;          /* number of searches for options in live mounts, or in the line
 	                            that mounts a file system first */
-	signed char systemd;     /* 1: systemd mounts the lines; -1: it does not; 0: not checked
-	                            yet */
-	signed char unit_dirs[2]; /* the directories of check_unit(): 1: exists; -1: does not
-	                             exist; 0: not checked yet */
+	signed char systemd;     /* 1: systemd mounts the lines; -1: systemd is not used; 0: not
+	                            checked yet */
+	signed char unit_dirs[2]; /* /etc/systemd/system, /run/systemd/system: 1: exists; -1: does
+	                             not exist; 0: not checked yet */
 	signed char container;   /* cache of audit_is_contained() */
-	const char *refused, *option;   /* members of findings about the current option: see struct
-	                                   audit_finding */
+	const char *refused, *option;   /* the members `refused` and `option` for findings that are
+	                                   added now: see struct audit_finding */
 };
 
 /** Whether a mount was made by the system, a session or a container whose owner is not in
@@ -131,14 +132,14 @@ struct hidden {
 	const char *remedy;      /* a hint */
 };
 
-/** Find the first such character of a text.
-    @hidden [out]  Set if there is one.
+/** Find the first character of a text that is invisible, or looks like a blank but is not ASCII.
+    @hidden [out]  Describes the character, if found.
     @return the character in the text, or NULL. */
 const char *audit_hidden(struct audit *audit, const char *text, struct hidden *hidden);
 
 /** Report a backslash at the end of the line, or a character that looks like a blank but separates
     no fields.
-    @return whether one was reported: then the fields of the line are wrong. */
+    @return whether the line was reported: then its fields are wrong. */
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry);
 
 /** Report a third field that is not a type.
@@ -186,11 +187,13 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry);
     @return the tag; `source` if it is not such a tag. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 
-/** Whether a device that does not exist now appears when the system opens its mappings at boot.
-    @report        Says whether the system is not the running one, whose mappings are open.
-    @source        Without quotation marks.
-    @maybe [out]   It is not the mapping itself, but may be in one; not for the running system.
-    @return the line of the mapping: "line 2 of /etc/crypttab"; "": unknown; NULL: none. */
+/** Find the line that opens, at boot, the mapping (such as of LUKS) that a missing device is, or
+    that may contain the missing device.
+    @report       If report->elsewhere is set, the mappings of the system are not open now.
+    @source       The device, without quotation marks.
+    @maybe [out]  The device is not a mapping itself, but may be in a mapping that is not open;
+                  false for the running system.
+    @return "line 2 of /etc/crypttab"; "": unknown; NULL: no such line. */
 const char *audit_opened_at_boot(const struct audit_report *report, const struct fstab_facts *facts,
                                  const char *source, bool *maybe);
 
@@ -208,8 +211,8 @@ size_t audit_quote(const char *text);
 bool audit_is_placeholder(const char *text);
 
 /** Why no device can have a tag; NULL: a device may have the tag.
-    @tag  Without quotation marks.
-    @searched  No device has the tag now: whether its form is that of the type is not checked.
+    @tag       Without quotation marks.
+    @searched  true: a search found no device with the tag.  Do not check the form of the value.
     @hint [in,out]  Replaced if there is a better remedy. */
 const char *audit_tag_fault(struct audit *audit, const struct fstab_entry *entry, const char *tag,
                             bool searched, const char **hint);
@@ -253,8 +256,9 @@ void audit_crypttab(const struct audit_live *in, struct audit_report *report);
 
 /* rbind.c */
 
-/** Set owner and line number of the mounts that were copied from the source of a bind to the bind,
-    by "rbind" or by propagation, to those of the bind; unless the owner is known.
+/** Find the mounts of unknown owner that a bind copied from below its source, by "rbind" or by
+    propagation.  Set the owner of these mounts to "fstab", and their line number to the number of
+    the bind line.
     @match  The result of fstab_match() for `file` and `plan`.
     @arena  For temporary data. */
 void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,

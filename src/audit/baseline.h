@@ -38,9 +38,10 @@ struct audit_base_entry {
 		};
 		const char *text[7];     /* the strings above, as an array */
 	};
-	struct audit_finding *finding;   /* the finding in the report; not saved to the file */
-	struct audit_base_entry *pair;   /* the matching entry of the baseline that this one is
-	                                    compared with; not saved to the file */
+	/* Not saved to the file: */
+	struct audit_finding *finding;   /* BASE_FINDING: the finding in the report */
+	struct audit_base_entry *pair;   /* the entry of the other baseline that this entry is
+	                                    compared with; NULL: no such entry */
 };
 
 struct audit_base_list {
@@ -93,9 +94,9 @@ int audit_baseline_collect(const struct fstab_plan *plan, const struct fstab_fac
                            const struct fstab_file *file, struct audit_baseline *baseline);
 
 /** Report new, missing and changed mounts and swap spaces: BASE-*.
-    @uptime  Seconds since boot; -1: unknown, or long.  Before AUDIT_BOOTING, missing entries are
-             not reported.
-    @counts  The numbers of these entries are added.
+    @uptime  Seconds since boot; -1: unknown.  If known and less than AUDIT_BOOTING, missing entries
+             are not reported, since their mounts may be pending.
+    @counts  The numbers of new, missing and changed entries are added.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *now, long uptime,
                            struct audit_report *report, struct audit_base_counts *counts);
@@ -104,8 +105,8 @@ int audit_baseline_compare(struct audit_baseline *old, struct audit_baseline *no
     baseline has a finding with this code and target; its age stays unknown if the old baseline did
     not check the rule.
     @old    The old baseline; NULL: do not set ages.
-    @rules  Findings of rules that are not in this set are ignored.  BASE-* are not part of a saved
-            baseline.
+    @rules  Findings of rules that are not in this set are ignored.  The set has no BASE-* rules if
+            the baseline is to be saved.
     @now    Gets the findings, sorted.
     @counts  The numbers of new and gone findings are added.
     @return 0, or -1.  Errors: ENOMEM. */

@@ -109,7 +109,8 @@ int64_t audit_day(const char *date, size_t n);
 struct audit_policy_input {
 	const struct audit_config *config;
 	const struct discovery *d;
-	const char *root;        /* ROOT: paths in the configuration start from it */
+	const char *root;        /* root directory of the audited system: paths in the configuration
+	                            start from this directory */
 	const struct fstab_facts *facts;
 };
 

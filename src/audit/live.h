@@ -44,7 +44,7 @@ bool audit_is_users(const char *owner);
 /** Set the owners of a plan's mounts, and the fstab line of each mount.
     @plan   Gets missing owners, and the numbers fstab_line.of.
     @match  The result of fstab_match() for `file` and `plan`.
-    @facts  Answer FSTAB_UNIT: mounts with a unit file belong to the unit.
+    @facts  For FSTAB_UNIT: a mount with a unit file of its own belongs to the unit.
     @return 0, or -1.  Errors: ENOMEM. */
 int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
               const struct fstab_file *file, const struct fstab_facts *facts);
@@ -62,7 +62,8 @@ struct audit_mtab {
 
 struct audit_live {
 	const struct discovery *d;
-	const char *root;                  /* ROOT, as in struct fstab_input */
+	const char *root;                  /* fstab_input.root: root directory of the audited
+	                                      system */
 	const struct fstab_facts *facts;
 	const struct fstab_file *file;      /* the parsed fstab */
 	const struct fstab_plan *plan;     /* with the owners that audit_own() set */
@@ -71,7 +72,8 @@ struct audit_live {
 	const char *const *include;        /* owners whose mounts are reported one by one; mounts of
 	                                      other owners are only counted; ends with NULL */
 	long mount_max;                    /* fs.mount-max; -1: unknown */
-	long uptime;                       /* seconds since boot; -1: unknown, or long */
+	long uptime;                       /* seconds since boot; -1: unknown, counts as
+	                                      AUDIT_BOOTING or more */
 
 	/* For audit_units() and audit_host(): */
 	bool fstab_seen;                   /* `file` is /etc/fstab, and fstab_mode and fstab_uid are
@@ -106,8 +108,8 @@ struct audit_covered {
  * List the covered directories that host_cover_look() should examine, grouped by the mount that
  * contains them.
  *
- * Left out are the mounts of the system, of sessions and of containers, directories bound onto
- * themselves, and overlays mounted on a layer of their own.
+ * The list has no directories covered by mounts of the system, of sessions or of containers, by a
+ * bind of the directory onto itself, or by an overlay that has the directory as a layer.
  *
  * @list [out]  To be freed by audit_covered_free().
  * @return the length of the list, or -1 (ENOMEM).

@@ -200,7 +200,7 @@ struct audit_finding {
 	uint32_t line;           /* line number, from 1; 0: none */
 	const char *target;      /* the mount point, or the source of a swap space; "": none */
 	const char *owner;       /* who made the mount, one of audit_owners[]; NULL: not a mount.
-	                            If audit_is_users(), the severity is at most warning */
+	                            If audit_is_users(owner), the severity is at most warning */
 	const char *fstype;      /* type of the mount; NULL: not a mount */
 	const char *message;     /* the problem */
 	const char *expected, *actual;   /* the expected and the actual value; or NULL */
@@ -223,7 +223,8 @@ struct audit_input {
 	/** Only the owner of the fstab can read the file. */
 	bool closed;
 
-	/** ROOT of the mount points in `live`; NULL: unknown. */
+	/** Root directory of the audited system, as a path in the mount table `live`; NULL:
+	    unknown. */
 	const char *root;
 
 	/** The audited system is not the running system, but a recorded table or another root:
@@ -270,16 +271,16 @@ void audit_report_add(struct audit_report *report, const struct audit_finding *f
 /** Mark a rule as not checked for all lines. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);
 
-/** What the reason depends on why a rule was not checked. */
+/** The circumstances that explain why a rule was not checked. */
 struct audit_situation {
 	bool recorded;           /* the mounts are from a recorded table */
-	bool rooted;             /* ROOT is not "/" */
+	bool rooted;             /* the root directory of the audited system is not "/" */
 	bool foreign;            /* the fstab is not that of the host */
-	bool udev, systemd;      /* the host runs it */
-	bool probe, under, holders;   /* the options are given */
+	bool udev, systemd;      /* the host runs udev, systemd */
+	bool probe, under, holders;   /* --probe, --under, --holders is given */
 };
 
-/** Why a rule was not checked on each line or mount: "needs --probe". */
+/** The reason why a rule was not checked on all lines or mounts, such as "needs --probe". */
 const char *audit_why_not_checked(enum audit_code code, const struct audit_situation *at);
 
 /** Append "3 rules not checked here: A, B (needs --probe); C (no udev on this host)"; nothing if

@@ -35,8 +35,8 @@ struct selfcheck {
 	const char **risks;      /* one text, which starts with the code of the rule, for each
 	                            boot risk that the old text does not have */
 	size_t nrisks;
-	const char **misread;    /* one text for each line with a name that systemd does not read as
-	                            it is, whether or not boot needs the line */
+	const char **misread;    /* one text for each finding FSTAB-SYNTAX (an invalid or misleading
+	                            line), whether or not boot needs the line */
 	size_t nmisread;
 	struct arena arena;
 };
