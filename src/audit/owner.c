@@ -39,8 +39,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 	}
 	for (size_t i = 0; i < match->count; ++i) {
 		const struct fstab_difference *difference = &match->differences[i];
-		/* A mount that differs from the line on its mount point belongs to the fstab,
-		   unless an ordinary user made the mount. */
+		/* If a mount has a different source than the fstab line with its mount point, set
+		   the owner to "fstab", unless an ordinary user made the mount. */
 		if (difference->kind == FSTAB_DIFFER_SOURCE
 		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";

@@ -67,7 +67,7 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 		hint = audit_format(report, "or require %s instead", strbuf_str(&real));
 	} else if (above != MT_NONE) {
 		const char *type = in->d->tree.nodes[above].mount->fstype;
-		/* If ROOT is a directory of the mount, the mount has no name below ROOT. */
+		/* If the mount point is above in->root, the mount has no name from this root. */
 		const char *name = fstab_from_root(in->root, name_of(in->d, above));
 		actual = audit_format(report, "a part of %s (%s)", name ? name : "/",
 		                      type ? type : "?");
@@ -110,7 +110,7 @@ static bool has(const struct mount *m, const char *option, size_t n)
 	return shown_lists(m, option, n);
 }
 
-/** Get options as text for a finding; NULL: no options. */
+/** Get the text of options for a finding, without secrets.  @return NULL: no options. */
 static const char *shown(const struct strbuf *options)
 {
 	return has_secret(strbuf_str(options)) ? "options that hold a secret"

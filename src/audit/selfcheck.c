@@ -20,7 +20,8 @@ static const char *keep(struct selfcheck *check, const char *format, ...)
 	return strbuf_str(&line);
 }
 
-/** Set `same` and `summary`, and add a note for each item that is not reproduced. */
+/** Set `same` and `summary`, and add a note for each item that is not reproduced.
+    @missing_told  Add no notes about mounts without a line. */
 static void report_reproduction(struct selfcheck *check, const struct reproduction *got,
                                 bool missing_told)
 {

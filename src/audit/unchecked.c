@@ -9,7 +9,7 @@
 
 /** What a rule needs besides the text of the fstab and the table of mounts. */
 enum need {
-	NEED_FACTS,       /* facts about the host of another kind */
+	NEED_FACTS,       /* facts about the host other than the following */
 	NEED_DEVICES, NEED_PATHS, NEED_INSTALLED, NEED_SYSTEMD, NEED_OWN_FSTAB, NEED_MTAB,
 	NEED_KERNEL_LINE, NEED_CRYPTTAB,
 	/* The following do not need the host. */
