@@ -95,8 +95,8 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 		found = audit_hidden(audit, entry->opts[i].name, &hidden);
 	if (!found)
 		return false;
-	/* In "UUID=x /d", with such a character instead of the blank, the text after the character
-	   was probably intended as the mount point. */
+	/* If "UUID=x /d" has such a character, for example U+00A0, where the blank should be, the
+	   text after this character was probably intended as the mount point. */
 	struct fstab_entry intended = *entry;
 	struct hidden first, next;
 	const char *in = odd ? audit_hidden(audit, entry->source, &first) : NULL;
@@ -134,7 +134,7 @@ static void check_hidden(struct audit *audit, const struct fstab_entry *entry, c
 /** Report invisible characters in the source, the mount point and values of options. */
 static void check_names(struct audit *audit, const struct fstab_entry *entry)
 {
-	/* A tag is checked with its device. */
+	/* audit_tag_fault() checks tags. */
 	if (!fstab_is_tag(entry->source))
 		check_hidden(audit, entry, "source", entry->source);
 	if (entry->path)
@@ -242,7 +242,7 @@ static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
 }
 
 /** Whether a text cannot be the name of a type: it is a placeholder for a type, or contains bytes
-    that no type has.  The program of a FUSE file system may have them. */
+    that no type has.  The program in "fuse.PROGRAM" may have such bytes in its name. */
 static bool is_no_name(const char *fstype)
 {
 	static const char names[][16] = {"fstype", "fs_type", "vfstype", "fs_vfstype", "type",
@@ -317,7 +317,7 @@ static void check_unit_text(struct audit *audit, const struct fstab_entry *entry
 	}
 }
 
-/** Where the secret of a line belongs. */
+/** Make the hint for a line with a secret: in which file to put the secret. */
 static const char *secret_hint(struct audit *audit, const struct fstab_entry *entry)
 {
 	size_t n;
@@ -428,9 +428,9 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 				       audit_format(audit->report, "%d", pass), "use 0",
 				       "%s cannot be checked by fsck(8)", what);
 	}
-	/* A pass of 1 for another file system than the root is only an info: the installer of
-	   Debian writes 1 for the EFI system partition (vfat), that of Ubuntu for all file systems,
-	   and systemd treats 1 as 2. */
+	/* A pass of 1 for a file system other than the root is only an info: the installer of
+	   Debian writes 1 for the EFI system partition (vfat), the installer of Ubuntu writes 1 for
+	   all file systems, and systemd treats 1 as 2. */
 	const struct fstab_entry *first_root = audit_at(audit, "/");
 	if (!root && pass == 1 && entry->type & FST_FSCK && !entry->noauto
 	    && strcmp(entry->fstype, "vfat") != 0 && first_root && first_root->type & FST_FSCK

@@ -81,7 +81,7 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 
 /** Whether the kernel knows an option of len bytes, because a live mount of the type shows the
     option.
-    @exact  If false, an option with this name is enough. */
+    @exact  true: the mount must show exactly this option; false: the name is enough. */
 static bool is_shown(struct audit *audit, const char *fstype, const char *option, size_t len,
                      bool exact)
 {
@@ -212,7 +212,7 @@ static bool check_quoted_value(struct audit *audit, const struct fstab_entry *en
 	if (!quote || entry->bind || entry->swap || o->is_x
 	    || word_in(o->name, o->nname, except))
 		return false;
-	/* mount(8) removes these since 2.39, unless it runs a helper. */
+	/* Since 2.39, mount(8) removes these quotation marks, unless it runs a helper. */
 	const char *value = o->value;
 	size_t n = strlen(value);
 	opt_unquote(&value, &n);
@@ -271,7 +271,8 @@ static bool check_form(struct audit *audit, const struct fstab_entry *entry, boo
 	}
 	if (!complete && check_quoted_value(audit, entry, complete, o))
 		return true;
-	/* If a number is the only option, the field is missing; a path may belong to lowerdir. */
+	/* A number as the only option: the options field is probably missing.  A path in the
+	   options of an overlay: a comma in lowerdir probably stands for a colon. */
 	bool number = o->nname == o->n && strspn(o->text, "0123456789") == o->n
 	              && (!complete || entry->nopts == 1);
 	bool path = *o->text == '/' && (!complete || strcmp(entry->fstype, "overlay") == 0);

@@ -185,7 +185,8 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry, con
 		       "the device contains %s", type);
 }
 
-/** Find an existing tag that differs from a source only in case; or NULL. */
+/** Find the tag of an existing device that differs from a source only in upper and lower case; or
+    NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
 	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
@@ -309,7 +310,9 @@ const char *audit_opened_at_boot(const struct audit_report *report, const struct
 	return *maybe ? facts->opens(facts->arg, NULL) : where;
 }
 
-/** Report a device in a mapping that is not open.  @return whether it is in one, or may be. */
+/** Report a device that is, or may be in, a mapping that is not open now but opened at boot.
+    @return false: no line of a table such as /etc/crypttab opens such a mapping; true: the device
+            was reported, or a table could not be read. */
 static bool add_closed(struct audit *audit, const struct fstab_entry *entry, const char *source)
 {
 	bool maybe;
@@ -388,7 +391,7 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 }
 
 /** Report a tag that no device can have, also if the source is a link in /dev/disk.
-    @searched  No device has the tag now.
+    @searched  true: a search found no device with the tag.
     @return whether the source was reported. */
 static bool add_impossible(struct audit *audit, const struct fstab_entry *entry,
                            const char *source, bool searched)

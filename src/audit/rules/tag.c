@@ -95,7 +95,7 @@ bool audit_is_placeholder(const char *text)
 }
 
 /** Find the form of the UUIDs of a type.
-    @forms [out]  The form, then NULL, which the caller has set.
+    @forms [in,out]  forms[0]: set to the form; forms[1]: NULL, not changed.
     @return false: the form is unknown. */
 static bool find_forms(const char *fstype, const char *forms[static 2])
 {
@@ -157,7 +157,7 @@ static const char *label_fault(struct audit *audit, const struct fstab_entry *en
                                const char *value)
 {
 	size_t n = strlen(value), type = strlen(entry->fstype);
-	/* In ASCII, they are allowed around a value. */
+	/* ASCII quotation marks, of one byte, are allowed around a value. */
 	if (audit_quote(value) > 1)
 		return "the label begins with a quotation mark that is not ASCII, and a part of it";
 	for (size_t i = 0; i < sizeof(label_sizes) / sizeof(*label_sizes); ++i) {

@@ -204,7 +204,8 @@ static void check_target(struct audit *audit, const struct fstab_entry *entry,
 	bool after = o->meaning == FO_REQUIRES || o->meaning == FO_AFTER;
 	if (entry->idle || entry->automount || !len || !audit_is_systemd(audit))
 		return;
-	/* A target that is not required, only ordered, may not be started: only an info. */
+	/* Only an info for x-systemd.after=network-online.target: the option does not require the
+	   target, so systemd may never start it. */
 	bool info = online_too && o->meaning == FO_AFTER;
 	if (after && !entry->network && !entry->nofail
 	    && (online_too || word_in(value, len, late)))
