@@ -104,8 +104,8 @@ static bool is_of_server(const struct fstab_entry *line, const struct fstab_line
 	                    || fstype_flags(fstype) & FST_NET));
 }
 
-/** Whether a mount or swap space may belong to udisks or a unit that many systems have, if it is
-    unknown whether it has a unit. */
+/** Whether udisks or a common systemd unit may have made a mount or swap space.  For use if
+    systemd's units are unknown. */
 static bool may_be_units(const struct drift *drift, const struct fstab_line *live)
 {
 	const struct mount *m = live->mount;
@@ -130,9 +130,9 @@ static bool is_locked(const struct drift *drift, const struct fstab_line *live)
 	       && fstab_upon_itself(drift->in->d, node);
 }
 
-/** For an fstab without entries: whether it probably lost the line of a mount or swap space.  True
-    for a swap space or a whole file system on a disk, except /usr, which an initrd mounts; only if
-    the root is also on a disk, and the system is not a container. */
+/** For an fstab without entries: whether the fstab probably lost the line of a mount or swap space.
+    True for a swap space or a whole file system on a disk, except /usr, which an initrd mounts;
+    only if the root is also on a disk, and the system is not a container. */
 static bool is_forgotten(struct drift *drift, const struct fstab_line *live)
 {
 	const char *source = live->swap ? live->swap : live->mount ? live->mount->source : NULL;
@@ -190,8 +190,8 @@ static bool begins_line(const struct drift *drift, const struct fstab_entry *lin
 	                || strncmp(live->target, line->target, strlen(line->target)) == 0);
 }
 
-/** Give the findings about the lines that were probably the line of a mount, before they were cut,
-    a remedy.  @return the remedy; NULL: there is no such line. */
+/** For each line that was probably the line of a mount before its end was lost: add the remedy to
+    the finding about this line.  @return the remedy; NULL: there is no such line. */
 static const char *restore(struct drift *drift, const struct fstab_line *live)
 {
 	const char *hint = NULL;
@@ -313,7 +313,7 @@ static void check_difference(struct drift *drift, const struct fstab_difference 
 	const struct fstab_line *live = difference->live;
 	const struct fstab_entry *line = difference->line;
 	if (line && line->root && drift->reported[line->number - 1])
-		return;   /* by check_root() */
+		return;   /* check_root() has reported the line */
 	switch (difference->kind) {
 	case FSTAB_DIFFER_MISSING:
 		check_without_line(drift, live);
@@ -371,7 +371,8 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
 	bool swap = line->swap, automount = line->automount;
-	/* waits: the line is mounted by a unit that need not be running. */
+	/* waits: the line is mounted only when a unit that the line names starts, which may not
+	   have started yet. */
 	bool waits = line->noauto && line->unit_starts;
 	if (line->idle || waits || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))

@@ -63,7 +63,8 @@ void drift_note_named(struct drift *drift);
 bool drift_may_be_default(const struct drift *drift, const struct fstab_entry *line,
                           const struct fstab_line *live);
 
-/** The kind of difference between the source of a line and the mounted source. */
+/** How the mounted source differs from the line: a different source; the same source with a
+    different type; a subvolume that the line does not name. */
 enum drift_source { DRIFT_OF_OTHER, DRIFT_OF_OTHER_TYPE, DRIFT_OF_DEFAULT_SUBVOLUME };
 
 /** Report that the mounted source or type differs from the line. */
@@ -88,8 +89,8 @@ void drift_check_readonly(struct drift *drift, const struct fstab_entry *line,
 void drift_check_how(struct drift *drift, const struct fstab_entry *line,
                      const struct fstab_line *live);
 
-/** Call drift_check_how() for a line that may or may not belong to a mount; mark the rules that
-    cannot be checked. */
+/** Call drift_check_how() for a line that may or may not have made a mount.  Unless the system
+    makes the mount by itself, mark DRIFT-SOURCE and DRIFT-OPTIONS as not checked. */
 void drift_check_unknown(struct drift *drift, const struct fstab_entry *line,
                          const struct fstab_line *live);
 

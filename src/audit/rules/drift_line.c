@@ -137,8 +137,8 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 			     "it is mounted with other options than the line says");
 }
 
-/** Whether a bind is read-only because the mount that contains its source is.  If that mount should
-    be writable, a finding about the line of that mount reports it. */
+/** Whether a bind is read-only because the mount that contains its source is read-only.  If that
+    mount should be writable, a finding about the line of that mount reports the fault. */
 static bool binds_readonly(const struct drift *drift, const struct fstab_entry *line,
                            const struct mount *m)
 {
@@ -222,7 +222,8 @@ static bool is_first_of(const struct drift *drift, const struct fstab_entry *lin
 	for (uint32_t i = 0; i + 1 < line->number; ++i) {
 		const struct fstab_entry *before = &drift->in->file->entries[i];
 		const struct fstab_line *other = drift->in->match->of[i];
-		if (fstab_is_entry(before) && !other)   /* the line may differ from its mount */
+		/* If no mount matches the line, take the mount on its mount point. */
+		if (fstab_is_entry(before) && !other)
 			other = drift_live_at(drift, before->target);
 		if (other && other->mount && mount_dev(other->mount) == mount_dev(m)
 		    && !before->bind)
@@ -241,8 +242,8 @@ static void check_lacks(struct drift *drift, const struct fstab_entry *line,
 	if (line->bind || line->remount)
 		return;
 	shown_lacks(live->mount, options, &lacks);
-	/* Only an info if ext4 or xfs lacks "discard": these drop the option if the device does not
-	   support it, and many cloud images request it for any device. */
+	/* Only an info if ext4 or xfs lacks "discard": both drop the option if the device does not
+	   support discarding, and many cloud images request the option for any device. */
 	bool able = strcmp(strbuf_str(&lacks), "discard") != 0
 	            || !fsopt_type_in(live->mount->fstype, "ext4 xfs");
 	if (lacks.len && is_first_of(drift, line, live->mount))
