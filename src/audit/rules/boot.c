@@ -107,7 +107,8 @@ static const struct fstab_entry *root_line(const struct audit_live *in, bool *an
 	return found;
 }
 
-/** Find the mount of "/"; NULL: it is not on a known device.  @device [out]  The device. */
+/** Find the mount of "/"; NULL: the device of the mount is unknown.
+    @device [out]  The device. */
 static const struct mount *mounted_root(const struct audit_live *in, struct arena *arena,
                                         struct fstab_device *device)
 {
@@ -168,8 +169,8 @@ static void check_root(const struct audit_live *in, struct audit_report *report,
 		     "the kernel command line and the fstab name different roots");
 }
 
-/** Find a swap space in use on a disk, if the device `named` is certainly not in use as swap and no
-    line names it; or NULL. */
+/** Find a swap space in use on a disk, if the device `named` is certainly neither in use as swap
+    nor the source of a swap line; or NULL. */
 static const char *other_swap(const struct audit_live *in, const struct fstab_device *named)
 {
 	const char *found = NULL;

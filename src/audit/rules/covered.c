@@ -56,7 +56,7 @@ static int by_parent(const void *a, const void *b)
 }
 
 /** Whether the directory covered by the mount of a line should be examined.
-    @under [out]  The mount, and the directory if it is known. */
+    @under [out]  The mount, and the directory if its path is known. */
 static bool is_covering(const struct discovery *d, const struct fstab_line *line,
                         struct audit_covered *under, struct arena *arena)
 {
@@ -66,7 +66,8 @@ static bool is_covering(const struct discovery *d, const struct fstab_line *line
 	    || fstype_flags(line->mount->fstype) & FST_AUTOFS
 	    || tree->nodes[node].states & (1u << MT_HIDDEN | 1u << MT_OUTSIDE | 1u << MT_DELETED))
 		return false;
-	/* All mounts on one mount point cover the directory below the lowest of them, `base`. */
+	/* All mounts of a stack cover the same directory: the mount point of `base`, the lowest
+	   mount of the stack. */
 	uint32_t base = node;
 	while (mtree_stacked(tree, base))
 		base = tree->nodes[base].parent;

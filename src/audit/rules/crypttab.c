@@ -40,7 +40,7 @@ struct crypttab {
 	struct audit_report *report;
 	struct map64 needed;     /* names of mappings in fstab lines that boot needs */
 	struct map64 names;      /* name of a mapping -> number of its first line */
-	struct map64 devices;    /* device number -> number of the first line that names it */
+	struct map64 devices;    /* device number -> number of the first line with this device */
 };
 
 /** A line of the crypttab; the strings have the lifetime of the report. */
@@ -72,7 +72,7 @@ static bool is_part(const struct crypt *crypt)
 	return has_option(crypt, "offset") || has_option(crypt, "skip");
 }
 
-/** Get the name of the mapping that is the source of an fstab line; NULL: another source. */
+/** Get NAME of an fstab line with the source /dev/mapper/NAME; NULL: the source is different. */
 static const char *mapping_of(const struct fstab_entry *line)
 {
 	return fstab_is_entry(line) && strncmp(line->source, mapper, sizeof(mapper) - 1) == 0
@@ -325,7 +325,7 @@ static bool read_line(struct crypttab *tab, const char *line, size_t n, struct c
     @wanted  The name of the mapping, of at most NEAR_BYTES.
     @found [out]    The fields of the line.
     @comment [out]  The line is commented out.
-    @return false: no such line; the initial RAM disk or LVM may make the mapping. */
+    @return false: no such line: the initial RAM disk or LVM may make the mapping without a line. */
 static bool find_similar(struct crypttab *tab, const char *wanted, struct crypt *found,
                          bool *comment)
 {

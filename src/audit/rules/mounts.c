@@ -24,7 +24,7 @@ struct stack {
 	const char *target;
 	const struct fstab_line *line;
 	const struct mount *over;   /* the mount that covers `node` */
-	size_t depth;            /* number of mounts, with the uppermost */
+	size_t depth;            /* number of mounts, including the uppermost */
 };
 
 struct mounts_audit {
@@ -36,6 +36,7 @@ struct mounts_audit {
 	                            index in stacks[] */
 	struct stack *stacks;
 	size_t nstacks;
+	/* Numbers of mounts for which audit_is_others() is true: */
 	size_t others_deleted, others_hidden, others_dead;
 };
 

@@ -83,8 +83,8 @@ static const char *what_needs(enum order_kind kind)
 	return words[kind];
 }
 
-/** Report that mount -a mounts `entry` before `other`, which it needs.  systemd mounts both in the
-    right order if it makes a dependency from the need. */
+/** Report that mount -a mounts `entry` before `other`, which `entry` needs.  systemd mounts both in
+    the right order if it makes a dependency from this need. */
 static void report_late(struct audit *audit, const struct fstab_entry *entry,
                         const struct order_finding *late, const struct fstab_entry *other)
 {
