@@ -12,12 +12,13 @@
 
 #include <stdio.h>
 
-/** Exit statuses of a query. */
+/** Exit statuses of the commands that do not define their own, as audit, fstab and recover do. */
 enum cmd_exit {
 	CX_OK = 0,            /* complete */
 	CX_ERROR = 1,         /* usage or system error */
 	CX_NOTHING = 32,      /* nothing matched, or the path is not a mount point */
-	CX_INCOMPLETE = 64,   /* mounts are lost or unsearched, or the table is incomplete */
+	CX_INCOMPLETE = 64,   /* mounts are missing or were not searched, or the mount table is
+	                         incomplete */
 };
 
 /* command.c */
@@ -39,8 +40,8 @@ extern const struct command *commands;
 /** Find the row of a command in a table.  @return NULL if the table does not have the command. */
 const struct command *command_find(const struct command *table, const char *name);
 
-/** Find the command of a table that a misspelled name, or the name of another program, may mean;
-    or NULL. */
+/** Find the command of a table that a user probably means by a misspelled name or by the name of
+    another program, such as "lint"; or NULL. */
 const struct command *command_near(const struct command *table, const char *word);
 
 /** Print the commands of a table for --help. */
@@ -75,7 +76,7 @@ struct option_table audit_plugin_table(struct option_row *rows);
 extern const struct column_table discover_columns, search_columns;
 extern const struct command index_commands[];
 
-/** Marks for os_mark() around the kernel calls that --stats counts; the first is set before
+/** Marks for os_mark(): --stats counts the kernel calls between them.  MARK_BEGIN is set before
     os_init(). */
 #define MARK_BEGIN "getmnt:begin"
 #define MARK_END "getmnt:end"
@@ -86,7 +87,8 @@ extern const struct command index_commands[];
 __attribute__((format(printf, 2, 3)))
 void message(const char *object, const char *format, ...);
 
-/** Report an error by its number alone.  @return status. */
+/** Report an error with the text of its errno value.  @status  The exit status to return.
+    @return status. */
 int message_error(const char *object, int error, int status);
 
 /** Report that block devices cannot be listed (errno says why), and how to mount /sys.
@@ -101,17 +103,18 @@ __attribute__((format(printf, 2, 3)))
 int usage_error(const char *object, const char *format, ...);
 
 /** Also append all later messages to a buffer, one line each, without "getmnt: ".
-    @to  NULL: stop.  @alone  Print nothing on standard error. */
+    @to  The buffer; NULL: stop appending.  @alone  Print nothing on standard error. */
 void message_note(struct strbuf *to, bool alone);
 
 /** Record that a part of the output was not printed, so that output_status() returns an error. */
 void lose_output(void);
 
-/** Set the exit status of a run that lost output.  Default: CX_ERROR. */
+/** Set the exit status of the program if a part of the output was not printed.  Default:
+    CX_ERROR. */
 void set_lost_status(int status);
 
-/** Get the exit status of the program.  @status  The status of the command, without regard to lost
-    output. */
+/** Get the exit status of the program.
+    @status  The status of the command; returned unless lose_output() was called. */
 int output_status(int status);
 
 /** Print bytes on standard error and free them; for text that people read, use text_print().

@@ -45,7 +45,7 @@ const void *column_after(const struct column_table *table, const void *previous)
 const struct column_info *column_find(const struct column_table *table, const char *name, size_t n);
 
 /** Find a column as column_find() does, and report an unknown name.
-    @option  The option with the name, for the message; the argument of "--output" is a list.
+    @option  The option whose argument contains the name, for the message.
     @return NULL after a message. */
 const struct column_info *column_named(const struct column_table *table, const char *option,
                                        const char *name, size_t n);
@@ -63,8 +63,8 @@ int column_add(const struct column_table *table, const char *list, bool once,
 struct libscols_table;
 struct strbuf;
 
-/** Append a table as text, JSON without a final newline; unlike libsmartcols, fail if memory ran
-    out.
+/** Append a table in its output format; JSON without a final newline.  Unlike libsmartcols, fail if
+    memory ran out.
     @return 0, or -1.  Errors: ENOMEM. */
 __attribute__((warn_unused_result))
 int table_text(struct libscols_table *table, struct strbuf *text);

@@ -41,7 +41,8 @@ void json_resume(struct json *json, struct strbuf *out, enum json_layout layout,
 void json_put_object(struct json *json, const char *key, enum json_layout layout);
 void json_put_array(struct json *json, const char *key, enum json_layout layout);
 
-/** End the innermost object or array; ends the line after the outermost object of JSON_LINES. */
+/** Write the end of the innermost object or array; if it is the outermost one and has the layout
+    JSON_LINES, write a newline too. */
 void json_end(struct json *json);
 
 /** Print a finished document, and free it.  @return as print_buffer(). */

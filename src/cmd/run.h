@@ -26,7 +26,8 @@ struct input_opts {
 	const char *tab_file;
 	bool no_table;            /* use a table without mounts instead of tab_file */
 	const char *root;
-	bool part;                /* root must not be "/" */
+	bool part;                /* refuse "/" as root: profile measures the whole machine only
+	                             with --live */
 	uint64_t task;            /* a process ID; 0: none */
 
 	/* finding the mounts */
@@ -38,7 +39,7 @@ struct input_opts {
 	double search_seconds;    /* from --search-limit; 0: unlimited */
 	double max_time;          /* from --max-time; 0: unlimited */
 	double timeout;           /* of a probe, in seconds */
-	bool lets_expire;         /* see struct discover_opts; not set by options */
+	bool lets_expire;         /* see struct discover_opts; set by a command, not by an option */
 	int probe;                /* enum discover_probe */
 	bool boundaries;
 
@@ -52,7 +53,7 @@ struct input_opts {
 enum { HINT_DIRS = 20000, HINT_SECONDS = 2 };
 
 #define INPUT_DEFAULT {.source = TABLE_AUTO, .names = -1, .timeout = 5}
-/** The live mounts, named as by getmnt discover, but within limits. */
+/** Read the live mounts.  Find their names as getmnt discover does, but within limits. */
 #define INPUT_LIMITED {.source = TABLE_AUTO, .names = DN_HINT, .timeout = 5, \
 	.max_dirs = HINT_DIRS, .search_seconds = HINT_SECONDS}
 
@@ -71,12 +72,13 @@ struct run {
 	struct mounts *known;          /* data about the mounts, found while resolving --root; or
 	                                  NULL */
 	const char *table_name;        /* "listmount", or the name of the file read */
-	int procfd, rootfd;            /* of --task: /proc/PID, and the root of the process; rootfd
-	                                  of --root: its directory; else AT_FDCWD */
+	int procfd, rootfd;            /* descriptors; with --task: /proc/PID, and the root of the
+	                                  process; with --root: AT_FDCWD, and the directory of
+	                                  --root; else AT_FDCWD */
 	bool untestable;               /* --task: the root of the process cannot be opened */
 	char *prefix;                  /* the path of the directory of --root; else NULL */
 	bool live;                     /* the table is the kernel's current table */
-	bool nomem;                    /* ENOMEM in a function that cannot report it */
+	bool nomem;                    /* memory ran out in a function that cannot report ENOMEM */
 	bool complete;
 	const char *reasons[8];        /* why the run is incomplete */
 	size_t nreasons;
@@ -150,7 +152,7 @@ void run_destroy(struct run *run);
 
 /* path.c */
 
-/** Get the path resolution of a run, which has the names of its mounts. */
+/** Get the state for resolving paths with the mounts of a run.  The first call makes it. */
 struct mounts_paths *run_paths(struct run *run);
 
 /** Free the discovery and path resolution of a run. */
@@ -159,7 +161,7 @@ void run_forget(struct run *run);
 /** Get the text for an errno of mounts_follow() or of reading a file. */
 const char *path_error(int error);
 
-/** Whether access to the backing file of a loop device can block: for
+/** Whether access to the backing file of a loop device can block: the callback for
     devmap_set_blocking_test(). */
 bool loop_blocks(void *run, const char *path, uint32_t major, uint32_t minor);
 

@@ -32,7 +32,7 @@ void text_count(struct text *text, uint64_t n, const char *word);
 /** Append a size as column_size() does. */
 void text_size(struct text *text, uint64_t bytes);
 
-/** Mark a text as incomplete if memory ran out for a part of it. */
+/** Mark a text as incomplete.  @nomem  Memory ran out for a part of the text; false: do nothing. */
 void text_lack(struct text *text, bool nomem);
 
 /** Print a text on standard output or standard error, and free it.  If memory ran out, report that,
