@@ -51,7 +51,8 @@ static int report_problems(struct run *run)
 	return 0;
 }
 
-/** Read an fstab, an mtab or a recorded table.  @fixed  The path is the default.
+/** Read an fstab, an mtab or a recorded table.  @fixed  The path is a default, not given by the
+    user.
     @return 0, or an exit status after a message. */
 static int read_tab_file(struct run *run, enum table_source source, bool fixed)
 {
@@ -161,7 +162,8 @@ static int read_task(struct run *run)
 	return 0;
 }
 
-/** Resolve the directory of --root, by the mount points that the kernel reports, untested.
+/** Resolve the directory of --root by the mount points that the kernel reports, without testing
+    whether they lead to the mounts.
     @trusts_root  Assume that the device of "/" does not block.
     @return as mounts_follow(); if run->d is NULL, nothing was resolved and errno says why. */
 static enum path_followed follow_root(struct run *run, bool trusts_root, struct strbuf *name)
@@ -186,8 +188,8 @@ static int open_root(struct run *run)
 	const char *dir = run->opt->root, *why = NULL;
 	struct strbuf name = {0};
 	enum path_followed known = follow_root(run, false, &name);
-	/* If the file system of "/" can block, assume that its device does not: this program was
-	   loaded from it. */
+	/* If the file system of "/" can block, assume nevertheless that its device does not: this
+	   program was loaded from this device. */
 	bool trusts_root = run->d && known == PATH_UNTOUCHED && run->d->root != MT_NONE
 	                   && mounts_block(run->d->mounts, run->d->root);
 	if (trusts_root)
@@ -204,7 +206,7 @@ static int open_root(struct run *run)
 	else if (run->opt->part && known == PATH_SEEN && strcmp(place, "/") == 0)
 		why = "this is the whole machine; use --live";
 	else if (run->opt->names == DN_KERNEL && !run->opt->probe)
-		;   /* do not access DIR */
+		;   /* do not access the directory of --root */
 	else if (known == PATH_UNTOUCHED)
 		why = "it is on a file system that can block and is not touched; use "
 		      "--names=kernel without --probe";

@@ -13,7 +13,7 @@
 
 /* Functions for struct fstab_facts. */
 
-/** Get the enum fstab_unit of a mount point; -1: unknown. */
+/** Get the kind of the systemd unit of a mount point, as enum fstab_unit; -1: unknown. */
 static int unit_of(struct host *host, const char *target)
 {
 	if (!host_units(host)->known)
@@ -45,7 +45,7 @@ static int fact_answer(void *arg, enum fstab_question question, const char *name
 	return -1;
 }
 
-/** Whether two paths below ROOT lead to the same file: 1, 0; -1: unknown. */
+/** Whether two paths below ROOT lead to the same file.  @return 1: yes; 0: no; -1: unknown. */
 static int same_place(struct host *host, const char *a, const char *b)
 {
 	struct strbuf one = {0}, other = {0};
@@ -68,7 +68,8 @@ static bool is_plain_name(const char *name)
 	       && strncmp(name + 5, "dm-", 3) != 0;
 }
 
-/** Whether a tag belongs to the device of a planned line: 1, 0; -1: unknown. */
+/** Whether a tag, such as UUID=, belongs to the device of a planned line.
+    @return 1: yes; 0: no; -1: unknown. */
 static int tag_leads(struct host *host, const char *tag, const struct fstab_line *line)
 {
 	struct fstab_device named = {0}, own = {0};
@@ -181,8 +182,9 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	return -1;
 }
 
-/** Convert ROOT to the path that the mount table uses for this directory.  Prepare to read the
-    files below ROOT, unless accessing ROOT can block.  @return 0, or -1 after a message. */
+/** Convert the ROOT operand to the path that the mount table uses for this directory.  Prepare to
+    read the files below ROOT, unless accessing ROOT can block.
+    @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)
 {
 	struct run *run = &machine->run;

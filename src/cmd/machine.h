@@ -19,7 +19,8 @@ struct fstab_machine {
 	struct host_swaps swaps;
 	struct host_utab utab;
 	bool no_swaps;            /* /proc/swaps could block and was not read */
-	struct strbuf root;       /* ROOT, as the table names it */
+	struct strbuf root;       /* root directory of the system to examine, as a path in the mount
+	                             table */
 };
 
 /** Initialize the run, and start counting for --stats.  Call run_know() next.
@@ -28,8 +29,10 @@ void machine_init(struct fstab_machine *machine, const char *tab_file);
 
 void machine_destroy(struct fstab_machine *machine);
 
-/** Find ROOT, and read the remaining data of the machine.  @root  ROOT as given by the user.
-    @swaps  A recorded /proc/swaps; NULL: read /proc/swaps if the table is live.
+/** Resolve the ROOT operand (the root directory of the system to examine), and read the remaining
+    data of the machine.
+    @root  ROOT as given by the user.
+    @swaps  A recorded /proc/swaps; NULL: read /proc/swaps if the mount table is live.
     @return 0, or -1 after a message. */
 int machine_know(struct fstab_machine *machine, const char *root, const char *swaps);
 
@@ -37,12 +40,12 @@ int machine_know(struct fstab_machine *machine, const char *root, const char *sw
     not be listed. */
 bool machine_failed(struct fstab_machine *machine);
 
-/** The functions with which plans and rules read the machine; most are NULL for a recorded
-    table. */
+/** The functions with which plans and rules read the machine.  If the mount table is recorded, most
+    of these members are NULL. */
 struct fstab_facts machine_facts(struct fstab_machine *machine);
 
-/** The facts about the machine that explain why rules were not checked, without the options of an
-    audit and `foreign`. */
+/** Get the facts about the machine that explain why rules were not checked.  The caller sets the
+    members about the options of an audit, and `foreign`. */
 struct audit_situation machine_situation(struct fstab_machine *machine);
 
 /** Report a dangling path after host_follow(): a symlink without a target, or a component that

@@ -13,7 +13,7 @@ static bool root_elsewhere(const struct run *run)
 	return run->procfd != AT_FDCWD || (run->prefix && strcmp(run->prefix, "/") != 0);
 }
 
-/** Whether the name of a mount leads to this mount: the mount is not hidden. */
+/** Whether the i-th mount has a name, and the name leads to this mount: the mount is not hidden. */
 static bool is_seen(const struct run *run, size_t i)
 {
 	return run_name(run, i) && !(run->d && run->d->tree.nodes[i].states & 1u << MT_HIDDEN);
@@ -33,7 +33,8 @@ struct mounts_paths *run_paths(struct run *run)
 	};
 	for (uint32_t i = 0; i < run_count(run); ++i)
 		run->nomem |= is_seen(run, i) && mounts_paths_add(paths, run_name(run, i), i) != 0;
-	/* If memory ran out, the mount that holds a path may be missing here: follow no path. */
+	/* If memory ran out, the mount that contains a path may be missing from run->d: follow no
+	   path. */
 	paths->sealed |= run->nomem;
 	run->pathed = true;
 	return paths;
@@ -73,9 +74,10 @@ enum path_followed run_resolve(struct run *run, const char *path, struct strbuf 
 bool loop_blocks(void *arg, const char *path, uint32_t major, uint32_t minor)
 {
 	struct run *run = arg;
-	/* Finding the mounts that can block examines devices, which must not happen while a device
-	   is examined: as long as these mounts are unknown, assume that the access can block.  With
-	   --names=kernel, other options decide whether they are known: always assume so. */
+	/* Finding out which mounts can block examines devices, which must not happen while a device
+	   is examined.  As long as these mounts are unknown, assume that the access can block.
+	   With --names=kernel, other options decide whether these mounts are known: always assume
+	   that the access can block. */
 	return !run->d || run->opt->names == DN_KERNEL || !mounts_are_known(run->d->mounts)
 	       || mounts_path_block(run_paths(run), path)
 	       || !mounts_loop_here(run->d->mounts, major, minor);
