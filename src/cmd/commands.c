@@ -69,7 +69,7 @@ static void put_argument(FILE *out, const struct column_table *columns,
 	};
 	const char *name = row->name ? row->name : "", *blank = "", *word;
 	size_t n, kind = 0;
-	/* The pattern: the words after which the argument is expected. */
+	/* Begin the case with its pattern: the option names after which an argument is expected. */
 	fputs("\t\t", out);
 	if (!option_is_optional(row))
 		put_names(out, row, &blank, "|");

@@ -36,7 +36,8 @@ const char *option_word_at(const struct option_row *row, int i, size_t *len)
 	*len = words ? strcspn(words, row->word ? "" : "|]") : 0;
 	if (row->word)
 		return words;
-	/* A name such as FILE or A|B is not a list of words. */
+	/* The name of an argument lists words only if it contains '|' and no capital letter or
+	   comma.  FILE and A|B are not lists of words. */
 	if (!words || (!row->words && (!strchr(words, '|')
 	                               || strpbrk(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ,"))))
 		return NULL;
@@ -131,7 +132,8 @@ int option_parse_seconds(const char *title, const char *text, double max, double
 
 /* The parser. */
 
-/** Store one option.  @return 0, or an exit status after a message. */
+/** Store the value of an option in the options of the command.
+    @return 0, or an exit status after a message. */
 static int store_option(const struct option_row *row, const char *value, void *opts)
 {
 	void *field = (char *)opts + row->offset;
@@ -185,7 +187,7 @@ static int store_option(const struct option_row *row, const char *value, void *o
 }
 
 /** Refuse an option that cannot be combined with an earlier option.
-    @given [in,out]  For each bit of option_row.excludes, the last option with this bit.
+    @given [in,out]  For each bit of option_row.excludes, the last given option that has this bit.
     @return 0, or an exit status after a message. */
 static int check_excludes(const struct option_row *row, const struct option_row **given)
 {
@@ -267,8 +269,8 @@ static bool report_dash(const struct option_table *table, const char *word)
     @return CX_ERROR. */
 static int bad_option(const struct option_table *table, char **argv, int c)
 {
-	/* Of a short option, getopt reports only the letter.  The letter is in argv[optind], or in
-	   argv[optind - 1] if it was the last letter of this argument. */
+	/* If a short option is refused, getopt reports only its letter, in optopt.  The letter is
+	   in argv[optind], or in argv[optind - 1] if it was the last letter of that argument. */
 	const char letter = (char)optopt;
 	const char *word = argv[optind - 1];
 	char name[8];

@@ -33,7 +33,8 @@ static void clear_and_raise(int sig)
 	if (line_shown)
 		(void)!write(STDERR_FILENO, clear_line, sizeof(clear_line) - 1);
 	raise(sig);
-	/* The program was stopped by the signal, and continues. */
+	/* Reached only if the signal stopped the program and the program continues: handle the next
+	   signal too. */
 	catch_signal(sig);
 	errno = error;
 }

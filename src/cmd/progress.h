@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/** Prepare to show progress on stderr if it is a terminal; otherwise to end with SIGPIPE when the
-    reader of stdout is gone.
+/** If stderr is a terminal, prepare to show progress on stderr.  Otherwise prepare to end with
+    SIGPIPE when the reader of stdout is gone.
     @return the function for struct discover_opts; its argument is the struct run. */
 discover_progress_fn *progress_begin(void);
 

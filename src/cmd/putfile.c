@@ -221,7 +221,7 @@ static void report_place(const struct put *put)
 }
 
 /** Report why a file was not written, and where the new text is.
-    @report  For put_report(), which has no options.
+    @report  Called for put_report(): do not suggest an option, since put_report() has none.
     @return PX_NOT_WRITTEN. */
 static int report_failure(const struct replace *file, bool report)
 {
@@ -278,7 +278,8 @@ static void report_reload(const struct put *put)
 	                            &systemd) != 0
 	    || os_fstatat(put->file.os, file->dirfd, file->name, &written) != 0)
 		return;
-	/* /etc/fstab may be a symlink to the written file. */
+	/* Compare device and inode numbers, since /etc/fstab may be a symlink to the written
+	   file. */
 	if (os_statx(put->file.os, AT_FDCWD, "/etc/fstab", flags, K_STATX_INO, &fstab) == 0
 	    && makedev(fstab.dev_major, fstab.dev_minor) == written.st_dev
 	    && fstab.ino == written.st_ino)
@@ -412,8 +413,8 @@ int put_report(struct os *os, const char *path, const char *bytes, size_t len)
 		bool opened = open_file(os, &request, &file) == 0;
 		bool failed = !opened || replace_may(&file, true) != 0
 		              || (bytes && replace_commit(&file, bytes, len, false, true) != 0);
-		/* Another run replaced the file after it was opened.  This report is newer: try
-		   again. */
+		/* RP_CHANGED: another process replaced the file after this function opened it.  The
+		   text to be written is newer: try again. */
 		again = opened && failed && file.error.why == RP_CHANGED && tries < TRIES;
 		if (opened && !again)
 			status = failed ? report_failure(&file, true) : PX_OK;

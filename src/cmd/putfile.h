@@ -25,14 +25,15 @@ enum put_exit {
 struct put_options {
 	bool check, diff, write;   /* at most one of these */
 	bool yes;                  /* write without confirmation */
-	bool force;                /* write despite new boot risks, or other hard links */
+	bool force;                /* write despite new boot risks, or despite other hard links to
+	                              the file */
 	bool force_file;           /* replace a symlink itself by a file, instead of its target */
 	bool no_backup;
 	int color;                 /* for the diff: enum color_when */
 };
 
-/** The rows of these options for the table of a command.  @put  The field of the command's
-    options. */
+/** The option rows of struct put_options, for the option table of a command.  @put  The field of
+    the command's options. */
 #define PUT_ROWS(type, put) \
 	OPTION_GROUP("Writing the file"), \
 	OPTION_COLOR(type, put.color), \
@@ -50,7 +51,7 @@ struct put_options {
 	{"yes", 0, NULL, "write without confirmation", OPT_IS_FLAG(type, put.yes)}
 #define PUT_EXCLUDES (1u << 31)   /* bit of option_row.excludes reserved for these rows */
 
-/** Check combinations of the options.  @return 0, or PX_NOT_CHECKED after a message. */
+/** Check that the given options can be combined.  @return 0, or PX_NOT_CHECKED after a message. */
 int put_check(const struct put_options *options);
 
 /** A file that is checked and corrected. */
@@ -63,9 +64,9 @@ struct put {
 /** Print why replace_open() did not open a file.  @path  The name as given. */
 void put_open_failed(const char *path, const struct replace *file);
 
-/** Resolve the name and read the whole file, at most 64 MiB.
-    @os  Counts the calls; must outlive the file.
-    @options  Must outlive the file.
+/** Resolve the name of a file and read the whole file, at most 64 MiB.
+    @os  Makes and counts all kernel calls; must outlive *put.
+    @options  Must outlive *put.
     @name  The name.  name->at_link is set from the options; name->named is ignored if name->root is
            a directory other than "/".
     @put [out]
