@@ -182,7 +182,7 @@ static int read_swaps(struct fstab_machine *machine, const char *file)
 	return -1;
 }
 
-/** Convert the ROOT operand to the path that the mount table uses for this directory.  Prepare to
+/** Convert the given ROOT to the path that the mount table uses for this directory.  Prepare to
     read the files below ROOT, unless accessing ROOT can block.
     @return 0, or -1 after a message. */
 static int find_root(struct fstab_machine *machine, const char *given)

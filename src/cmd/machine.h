@@ -29,8 +29,8 @@ void machine_init(struct fstab_machine *machine, const char *tab_file);
 
 void machine_destroy(struct fstab_machine *machine);
 
-/** Resolve the ROOT operand (the root directory of the system to examine), and read the remaining
-    data of the machine.
+/** Resolve ROOT, the root directory of the system to examine, and read the remaining data of the
+    machine.
     @root  ROOT as given by the user.
     @swaps  A recorded /proc/swaps; NULL: read /proc/swaps if the mount table is live.
     @return 0, or -1 after a message. */
