@@ -14,6 +14,8 @@
  *     nagios.c      findings as output of a monitoring plugin
  *     prometheus.c  findings as metrics
  *
+ * ROOT is the directory given by --root, by default "/": the root of the audited system.
+ *
  * A format is a pure function of struct audit_reported that appends to a string; it fails only by
  * string->failed.
  */
@@ -42,9 +44,10 @@ struct audit_range {
 	bool inside;             /* "@": alert for numbers inside the range, not outside */
 };
 
-/** Limits of a monitoring plugin. */
+/** Settings of a monitoring plugin. */
 struct audit_limits {
-	struct audit_range warning, critical;   /* for the number of findings of this severity */
+	struct audit_range warning, critical;   /* acceptable numbers of warnings and of critical
+	                                           findings */
 	int verbose;             /* number of -v options */
 };
 
@@ -59,14 +62,15 @@ struct audit_way {
 	const char *output;      /* a file instead of standard output; or NULL */
 	double seconds;          /* the time limit; 0: none; -1: the default of the format */
 	struct audit_limits limits;
-	const char *root;        /* ROOT, for the report of a failed audit */
+	const char *root;        /* the argument --root of the audit, for the report of a failed
+	                            audit */
 	bool live;               /* the live mounts are audited */
 	int color;               /* enum color_when */
 	bool unsaved;            /* the baseline cannot be saved */
-	struct strbuf said;      /* messages, one per line */
+	struct strbuf said;      /* messages of the program, one per line */
 	const char *save;        /* the file for `saved`, written after the document; or NULL */
-	struct strbuf saved;     /* text of the baseline for --save; with --watch, of the findings,
-	                            for the next audit */
+	struct strbuf saved;     /* text of the baseline that --save writes; with --watch, text of
+	                            the findings, for comparison in the next audit */
 	char why[160];           /* why audit_way_collect() failed */
 
 	double watch;            /* --watch: maximum seconds between audits; 0: audit once */
@@ -81,7 +85,7 @@ enum audit_form { AF_TEXT, AF_JSON, AF_JSONL, AF_NAGIOS, AF_PROMETHEUS };
 
 enum { AUDIT_OWNERS_MAX = 32 };
 
-/** The options. */
+/** The options of getmnt audit and of check_getmnt. */
 struct audit_opts {
 	bool help, list_rules, explain, show_config, version;
 	bool only;                /* --only was given */
@@ -107,15 +111,15 @@ struct audit_reported {
 	const struct audit_report *report;
 	const struct audit_config *config;  /* with the findings that the configuration ignores */
 	int64_t today;           /* in days since 1970 */
-	const char *fstab;       /* name of the fstab; NULL: it does not exist */
+	const char *fstab;       /* name of the fstab file; NULL: the file does not exist */
 	const char *root;
 	audit_set rules;         /* enabled rules */
 	audit_set not_checked;   /* enabled rules that were not checked for all lines or mounts */
 	audit_set lacking;       /* rules of `not_checked` that lacked a fact; the other rules need
 	                            an option such as --probe */
-	struct audit_situation situation;   /* why rules were not checked; if .foreign, text lists
-	                                       `lacking` */
-	enum audit_severity least;  /* text lists findings of at least this severity */
+	struct audit_situation situation;   /* why rules were not checked; if .foreign is set,
+	                                       audit_text() lists `lacking` */
+	enum audit_severity least;  /* audit_text() lists findings of at least this severity */
 	bool terminal, colored;  /* the text goes to a terminal; the text has colors */
 	const char *failed;      /* why the audit failed, escaped; NULL: it succeeded */
 	int status;              /* exit status: AX_* */
@@ -126,8 +130,9 @@ struct audit_reported {
 	const char *baseline;    /* the name of the baseline; NULL: none */
 	const struct audit_baseline *old;   /* the content of the baseline */
 	const struct audit_base_counts *since;   /* differences from the baseline */
-	const struct audit_baseline *last;  /* --watch: the findings of the last audit; a finding
-	                                       without a pair was cleared; NULL: no last audit */
+	const struct audit_baseline *last;  /* --watch: the findings of the last audit; an entry
+	                                       without a pair no longer occurs; NULL: no last
+	                                       audit */
 };
 
 /** Whether the audit succeeded and all mounts are known. */
@@ -156,8 +161,8 @@ int audit_check_host(struct fstab_machine *machine, struct audit_live *in,
                      struct audit_report *report);
 
 /* config.c reads ROOT/etc/getmnt/audit.conf, then ROOT/etc/getmnt/audit.conf.d/NAME.conf in the
-   order of names; or only the file of --config.  No file system that can block is accessed.  Root
-   does not read a file that other users may write. */
+   order of names; or only the file of --config.  No file system that can block is accessed.  The
+   superuser does not read a file that other users may write. */
 
 /** Read the configuration.
     @machine  Initialized by machine_know().
@@ -169,12 +174,12 @@ int audit_config_read(struct fstab_machine *machine, const char *given,
                       struct audit_config *config);
 
 /** Print the configuration, each line with its position, and the expired lines.
-    @looked  ROOT, if the default files below ROOT were read; else NULL.
+    @looked  The path of ROOT, if the default files below ROOT were read; else NULL.
     @return 0, or -1 (ENOMEM). */
 int audit_config_show(const struct audit_config *config, const char *looked, int64_t today);
 
 /** Read a file that an option names, unless the path has a symlink of another user, or access can
-    block.  Root reads no file that other users may write.
+    block.  The superuser reads no file that other users may write.
     @option  The option, for messages.
     @max  Maximum size of the file in bytes.
     @text [out]  To be freed.
@@ -187,7 +192,7 @@ int audit_read_named(struct fstab_machine *machine, const char *name, const char
 /** The baselines of an audit: the old baseline, and the present state for the new baseline. */
 struct audit_base_run {
 	const char *baseline, *save;   /* names of files, or NULL */
-	bool compared;                 /* `old` was read, and belongs to this host and root */
+	bool compared;                 /* `old` was read, and is of this host and this ROOT */
 	struct audit_baseline old, now;
 	struct audit_base_counts counts;
 };
@@ -244,17 +249,18 @@ void audit_list_rules(const struct audit_opts *opts, struct strbuf *out);
 /** Append the findings, sorted by mount point, and a summary; nothing if the audit failed. */
 void audit_text(const struct audit_reported *reported, struct strbuf *out);
 
-/** Append a line for each new finding, and for each finding of reported->last that was cleared. */
+/** Append a line for each new finding, and for each finding of the last audit that no longer
+    occurs. */
 void audit_text_changes(const struct audit_reported *reported, struct strbuf *out);
 
-/** The position of audit_next_cleared(); {0} for the first call. */
+/** The position of audit_next_cleared() in the findings; {0} for the first call. */
 struct audit_cleared {
 	size_t at, users;
 	enum audit_severity severity;   /* [out] of the returned finding */
 };
 
-/** Get the next finding of reported->last that was cleared; NULL: no more.  Findings of users'
-    mounts are limited as by audit_report_bound(). */
+/** Get the next finding of the last audit that no longer occurs; NULL: no more.  At most
+    AUDIT_USERS_MAX findings for users' mounts are returned, as in audit_report_bound(). */
 const struct audit_base_entry *audit_next_cleared(const struct audit_reported *reported,
                                                   struct audit_cleared *at);
 
@@ -274,7 +280,8 @@ void audit_put_rules(struct json *json, const char *key, audit_set set);
 
 /* nagios.c */
 
-/** Append a line with perfdata, and the lines that -v requests.  @out  Must be empty. */
+/** Append the status line of a monitoring plugin with its perfdata, and the lines that -v requests.
+    @out  Must be empty. */
 void audit_nagios(const struct audit_reported *reported, struct strbuf *out);
 
 /** Get the exit status of the plugin: NX_*. */
@@ -331,7 +338,7 @@ int audit_way_run(const struct audit_work *work);
 /** In a child: do the work, print its result as audit_way_collect() reads it, and exit. */
 _Noreturn void audit_way_child(const struct audit_work *work);
 
-/** Write way->metrics to the file of --output: for struct audit_work.
+/** The function for struct audit_work that writes way->metrics to the file of --output.
     @document  Unused.  @return an exit status. */
 int audit_way_put_metrics(struct audit_opts *opts, struct strbuf *document);
 
@@ -363,7 +370,7 @@ struct audit_pace {
 	bool requested;          /* SIGHUP requested an audit */
 };
 
-/** Record that an audit begins.  It will see all changes so far. */
+/** Record that an audit begins, which will see all changes so far. */
 void audit_pace_began(struct audit_pace *pace, double now);
 
 /** Record that an audit has ended.  @cost  Seconds of processor time that the audit used. */

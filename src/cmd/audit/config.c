@@ -26,7 +26,7 @@ struct reading {
 	struct fstab_machine *machine;
 	struct audit_config *config;
 	struct os *os;
-	bool trusting;           /* not root: read files that other users may write */
+	bool trusting;           /* not the superuser: also read files that other users may write */
 	struct strbuf shown;     /* the name of the current file or directory, for messages */
 	char **names;            /* names of files in CONFIG_DIR */
 	size_t nnames, names_room;

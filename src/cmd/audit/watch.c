@@ -254,7 +254,8 @@ static int wait_for(struct watch *w, struct os_bounded *child, double until)
 	if (fds[READER].revents & POLLERR)
 		w->end = SIGPIPE;
 	else if (fds[READER].revents)
-		w->reader = -1;      /* closed, or a disconnected terminal: no longer polled */
+		w->reader = -1;      /* standard output is closed, or a disconnected terminal: no
+		                        longer polled */
 	if (fds[FILES].revents) {
 		os_close(&w->os, way->files);
 		way->files = os_files_open(&w->os);
