@@ -38,7 +38,7 @@ struct auditing {
 	struct audit_opts *opts;
 	struct fstab_machine machine;
 	struct strbuf path;       /* name of the fstab, for messages */
-	struct strbuf merge;      /* --merge=FILE, which names this fstab */
+	struct strbuf merge;      /* option of getmnt fstab that names this fstab, for hints */
 	bool is_there;            /* the fstab exists */
 	bool is_seen;             /* the fstab is ROOT/etc/fstab, and `st` was read */
 	bool is_foreign;          /* given by --fstab, and not the fstab of the host */
@@ -49,8 +49,8 @@ struct auditing {
 	struct audit_config config;
 	int64_t today;
 	struct audit_report report;
-	struct arena names;       /* resolved paths of the operands */
-	struct audit_base_run base, last;   /* for --baseline and --save; for --watch */
+	struct arena names;       /* texts of the resolved paths to which opts->paths points */
+	struct audit_base_run base, last;   /* base: for --baseline and --save; last: for --watch */
 	audit_set unavailable;  /* rules whose input could not be read: their findings are
 	                           ignored */
 	int64_t began;            /* seconds since 1970 */
@@ -300,7 +300,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 	                   || audit_base_text(&a->base, &reported, &way->saved) != 0);
 	if (way->watch > 0 && !failed)
 		audit_base_write(&a->last.now, &way->saved);
-	/* Only the output is limited; a baseline keeps all findings. */
+	/* Limit only the findings in the output: the text of the new baseline, made above, has all
+	   findings. */
 	audit_report_bound(&a->report);
 	int status = audit_way_report(way, &reported, document);
 	if (way->unsaved)
@@ -318,7 +319,7 @@ static int show_config(struct auditing *a)
 	return message_error(NULL, ENOMEM, AX_FAILED);
 }
 
-/** Whether a mount, or the mount point of a line, is at or below a path from ROOT. */
+/** Whether any mount, or the mount point of any fstab line, is at or below a path from ROOT. */
 static bool has_mounts(const struct auditing *a, const char *path)
 {
 	const struct run *run = &a->machine.run;
@@ -334,16 +335,17 @@ static bool has_mounts(const struct auditing *a, const char *path)
 	return found;
 }
 
-/** Resolve an operand.  An absolute operand is a path from ROOT, as in the fstab; a relative
-    operand starts at the working directory.
-    @place  Scratch.
+/** Resolve an operand of the command line.  An absolute operand is a path from ROOT, as in the
+    fstab; a relative operand starts at the working directory.
+    @place  A buffer to use.
     @return the path from ROOT; NULL: the operand is not below ROOT. */
 static const char *follow_path(struct auditing *a, const char *given, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
 	const char *root = strbuf_str(&machine->root), *path = NULL;
 	bool elsewhere = root[1] && *given == '/';
-	/* A missing mount point is not an error: the audit reports it. */
+	/* If the operand does not exist, use its text in normal form: the audit reports a missing
+	   mount point. */
 	if (!elsewhere && run_resolve(&machine->run, given, place) == PATH_MISSING)
 		path_normal(given, place);
 	else if (elsewhere && machine->run.live

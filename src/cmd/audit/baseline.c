@@ -42,7 +42,8 @@ void audit_base_destroy(struct audit_base_run *base)
 static const char *const kinds[] = {
     [BASE_MOUNT] = "mount", [BASE_SWAP] = "swap", [BASE_FINDING] = "finding"};
 
-/** Get the JSON key of entry->text[text].  A finding stores its target as source. */
+/** Get the JSON key of entry->text[text].  In the entry of a finding, `source` is the target of the
+    finding. */
 static const char *key_of(const struct audit_base_entry *entry, size_t text)
 {
 	static const char *const keys[] = {"", "source", "uuid", "fstype", "root", "options",
@@ -212,7 +213,7 @@ static bool parse_head(struct parse *p, json_t *object)
 
 static bool parse_entry(struct parse *p, json_t *object, enum audit_base_kind kind)
 {
-	/* The severity of a finding is stored in its uuid. */
+	/* The `uuid` of a finding's entry is the severity of the finding. */
 	static const char *const known[] = {
 		[BASE_MOUNT] = "mount source uuid fstype root options owner light",
 		[BASE_SWAP] = "swap source uuid fstype root options owner light",
@@ -306,7 +307,8 @@ int audit_base_parse(const char *text, size_t len, struct audit_baseline *baseli
 
 /* The files. */
 
-/** Check that the old baseline is of this host and root, and contains the owners of --include.
+/** Check that the old baseline is of this host and of this ROOT, and contains the owners of
+    --include.
     @return 0, or -1 after a message. */
 static int check_origin(const struct audit_base_run *base)
 {
@@ -330,7 +332,7 @@ static int check_origin(const struct audit_base_run *base)
 	return rc;
 }
 
-/** Report that a baseline does not exist. */
+/** Report that a baseline does not exist, and which command makes the baseline. */
 static void report_absent(const char *name)
 {
 	struct strbuf option = {0};

@@ -168,7 +168,8 @@ void audit_put_not_checked(struct strbuf *out, const struct audit_reported *repo
 	put_not_checked(out, reported, reported->not_checked);
 }
 
-/** Append the rules that lack facts about another host. */
+/** If the fstab is of another host, append the rules that were not checked for lack of facts about
+    that host.  With -v, audit_put_not_checked() appends these rules. */
 static void put_lacking(struct strbuf *out, const struct audit_reported *reported)
 {
 	if (reported->situation.foreign && reported->least > AUDIT_INFO)
@@ -297,7 +298,8 @@ void audit_text(const struct audit_reported *reported, struct strbuf *out)
 	}
 	free(shown);
 	/* For a clean system, nothing is printed when the audit runs from cron, without a terminal.
-	   If rules lack facts about another host, its fstab may not be clean. */
+	   If facts about the host of a foreign fstab are missing, this fstab may not be clean:
+	   print the summary. */
 	if (n > 0 || reported->least == AUDIT_INFO || reported->terminal
 	    || (reported->situation.foreign && reported->run->live && reported->lacking)) {
 		put_lacking(out, reported);
@@ -350,7 +352,8 @@ void audit_text_changes(const struct audit_reported *reported, struct strbuf *ou
 {
 	const struct audit_report *report = reported->report;
 	const struct audit_base_entry *entry;
-	/* A finding whose severity changed is printed as cleared, then as new. */
+	/* A finding whose severity changed is printed as "cleared" with the old severity, then as
+	   "new". */
 	for (struct audit_cleared at = {0}; (entry = audit_next_cleared(reported, &at));) {
 		if (at.severity < reported->least)
 			continue;
