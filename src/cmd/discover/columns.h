@@ -52,7 +52,7 @@ static inline const struct column *columns_at(const struct columns *columns, siz
     @return 0, or an exit status after a message. */
 int columns_choose(struct columns *columns, const struct options *options);
 
-/** The mount fields (enum mount_fields) that columns need. */
+/** Get the fields of the mount table (set of enum mount_fields) that columns need. */
 unsigned columns_fields(const struct columns *columns);
 
 /** Find a chosen column by name.  @return NULL: not chosen. */
@@ -95,7 +95,7 @@ bool cell_of_kernel(const struct cells *cells, const struct row *row);
 /** Convert a number to the text of a cell. */
 const char *cell_number(struct cells *cells, uint64_t value);
 
-/* Cells that output formats without columns show too. */
+/* Functions of cells that output formats without columns call too. */
 const char *cell_options(struct cells *cells, const struct row *row);
 const char *cell_source(struct cells *cells, const struct row *row);
 const char *cell_target(struct cells *cells, const struct row *row);

@@ -177,8 +177,8 @@ static const char *cell_size(struct cells *cells, const struct row *row)
 	const struct os_sizes *s = &cells->sizes;
 	if (!sizes_of(cells, row))
 		return NULL;
-	/* If root has used blocks of a reserve, a server can report a negative number of available
-	   blocks. */
+	/* If the superuser has used reserved blocks, a server can report a negative number of
+	   available blocks. */
 	uint64_t available = (int64_t)s->bavail < 0 ? 0 : s->bavail;
 	switch (cells->arg) {
 	case SZ_SIZE:      return difference(cells, s->blocks, 0, s->frsize);

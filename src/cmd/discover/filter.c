@@ -112,7 +112,7 @@ bool filter_match_device(struct listing *list, const struct devmap_device *devic
 
 /* Selecting. */
 
-/** The state of a selection. */
+/** The state of a selection.  The arrays have an element for each of the n nodes. */
 struct picker {
 	struct run *run;
 	const struct options *opt;
@@ -254,7 +254,8 @@ static void report_unmatched(const char *text, bool is_tag)
 		        "contains a path");
 }
 
-/** Select by one operand: a source or, if none matches, a mount point. */
+/** Select the mounts that an operand names: as their source; if no mount matches, as their mount
+    point; if still no mount matches and the operand is a path, as the source of a FUSE mount. */
 static int pick_operand(struct picker *p, const char *text)
 {
 	const struct options *o = p->opt;

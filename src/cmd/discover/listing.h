@@ -105,8 +105,9 @@ void listing_init(struct listing *list, const struct options *options,
     format, the selection and the names of mounts need. */
 unsigned listing_fields(const struct options *options, const struct columns *columns);
 
-/** Call run_know(), and print the mounts that list->opt selects, as `getmnt discover` without
-    probes and --poll.  @return an exit status. */
+/** Call run_know(), and print the mounts that list->opt selects, as `getmnt discover` does if
+    neither --probe nor --poll is given.  Used by getmnt profile.
+    @return an exit status. */
 int listing_show(struct listing *list);
 
 /** For getmnt --poll: print the changes of mounts until the watch ends.  @return an exit status. */

@@ -73,7 +73,7 @@ static void put_stacked(struct cells *cells, const struct view *view, const stru
 }
 
 /** Get the text that libsmartcols prints in the i-th column of a row; NULL: no text.
-    @out, seen  Buffers, which contain the text if it differs from cell_text(). */
+    @out, seen  Buffers for the text, used if the text differs from cell_text(). */
 static const char *shown_text(struct cells *cells, const struct view *view, const struct row *row,
                              size_t i, struct strbuf *out, struct strbuf *seen)
 {

@@ -141,7 +141,7 @@ static bool is_wanted(struct watch *w, const struct change *change)
 /* Printing. */
 
 /** Make a row for each selected change.
-    @return the number of rows, without those that report lost events. */
+    @return the number of rows, without the rows that report lost events. */
 static size_t rows_make(struct watch *w, const struct changes *changes, struct view *view)
 {
 	static const struct mount nothing;

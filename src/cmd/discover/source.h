@@ -40,10 +40,11 @@ struct source_spec {
 void source_spec_init(struct run *run, struct source_spec *spec, const char *text);
 void source_spec_destroy(struct source_spec *spec);
 
-/** Whether a mount has a source.  Comparing a tag with a device requires run->devs. */
+/** Whether the source of a mount matches `spec`.  Comparing a tag with a device requires
+    run->devs. */
 bool source_match(struct run *run, const struct source_spec *spec, const struct mount *mount);
 
-/** Whether a source names a device that is not mounted. */
+/** Whether `spec` names the given device, which is not mounted. */
 bool source_match_device(const struct source_spec *spec, const struct devmap_device *device);
 
 #endif

@@ -25,7 +25,8 @@ struct place {
 /** Find the places of a tree, and their parents.
     @at [out]  The places.
     @of [out]  The index of the place of each node.
-    @picked    1 for each selected node. */
+    @picked    1 for each selected node.
+    @nest      Make a place of each mount, instead of each stack. */
 static void places_find(struct place *at, uint32_t *of, const struct mtree *tree,
                         const uint8_t *picked, bool nest)
 {

@@ -67,7 +67,8 @@ struct row {
 	const struct mount *mount;    /* NULL: a device */
 	const struct devmap_device *device;
 	const struct change *change;  /* for --poll; else NULL */
-	uint32_t node;                /* MT_NONE: a device, or with --poll */
+	uint32_t node;                /* index of the mount's node; MT_NONE: the row is a device, or
+	                                 a change of --poll */
 	uint32_t parent;              /* index of the parent's row, which comes earlier; MT_NONE:
 	                                 none */
 	uint32_t beneath;             /* index in view->beneath of the mounts below this mount in
@@ -82,8 +83,8 @@ struct view {
 	bool tree;                    /* parents are set */
 };
 
-/** Make the rows of a selection.  @tree  Set parents; a stack is one row, except with
-    --stacks=nest.
+/** Make the rows of a selection.
+    @tree  Set the parents of rows; make one row of a stack, except with --stacks=nest.
     @inorder  If tree is false: order parents before children, as in a tree.
     @return 0, or -1.  Errors: ENOMEM. */
 int view_build(struct listing *list, const struct picks *picks, bool tree, bool inorder,
