@@ -172,7 +172,8 @@ bool find_act(void *arg, const struct query_action *action, const struct query_o
 {
 	struct find *find = arg;
 	struct find_action none = {.file = &find->out};
-	/* The implicit -print has no prepared data. */
+	/* If the expression has no action, an implicit -print is performed, which has no prepared
+	   data. */
 	const struct find_action *prepared =
 		action->index < find->nactions ? &find->actions[action->index] : &none;
 	const struct format_env env = {

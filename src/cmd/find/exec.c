@@ -95,8 +95,8 @@ static void failed(void *arg, const char *command, int error, const char *text)
 	}
 }
 
-/** Get how to run the commands of an action.  @dir  The directory in which they run; -1: the
-    current directory. */
+/** Make the struct exec for the commands of an action.
+    @dir  The directory in which the commands run; -1: the current directory. */
 static struct exec exec_of(struct running *running, int dir)
 {
 	struct exec exec = {

@@ -192,7 +192,7 @@ static void print_lines(void *arg, struct strbuf *text, uint64_t n)
 		flow_add(find->flow, text);
 }
 
-/** Perform the actions for an object: for search_more.visit, and for each result. */
+/** Perform the actions for an object.  Called for each result, or as search_more.visit. */
 static enum search_go visit(void *arg, const struct search_visit *visit)
 {
 	struct find *find = arg;

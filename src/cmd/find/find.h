@@ -67,7 +67,7 @@ struct find {
 
 /* actions.c */
 
-/** Prepare an action: struct query_env.action.  @arg  &find->os. */
+/** Prepare an action: the function for struct query_env.action.  @arg  &find->os. */
 int find_action_compile(void *arg, struct query_action *action, struct strbuf *why);
 
 /** Check that the expression can be evaluated, and its actions performed, for roots on other hosts.

@@ -228,7 +228,8 @@ static void put_xtype(const struct putting *p)
 			p->env->failed(p->env->arg, error);
 		put_text(p, error == ELOOP ? "L" : "?");
 	} else if (type == DT_LNK) {
-		/* The target was looked up: the type of a symlink means that it is missing. */
+		/* The target was looked up.  If the type is still that of a symlink, the target is
+		   missing. */
 		put_text(p, "N");
 	} else {
 		put_type(p, type);
