@@ -26,7 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/** Exit statuses of getmnt fstab.  As genfstab, the exit status is 1 after any error. */
+/** Exit statuses of getmnt fstab.  With the options of genfstab(8), the exit status is 1 after any
+    error. */
 enum { FX_OK = 0, FX_COMMENTS = 1, FX_FAILED = 2 };
 
 struct opts {

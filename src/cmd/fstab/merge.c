@@ -15,7 +15,7 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-/** Mark the options of lines that the kernel refuses according to the findings of an audit. */
+/** Mark each option that, according to the findings of an audit, the kernel refuses. */
 static void mark_refused(struct fstab_file *file, const struct audit_report *report)
 {
 	for (size_t i = 0; i < report->count; ++i) {
@@ -69,7 +69,8 @@ static int read_base(struct run *run, const char *path, char **text, struct fsta
 	*base = fstab_parse(*text, len);
 	if (*base && has_entry(*base))
 		return 0;
-	/* Compared with a base without lines, all lines of the file would count as new. */
+	/* If the base (the earlier fstab) had no lines, all lines of the file would count as
+	   new. */
 	message(path, "%s", !*base ? strerror(errno)
 	        : "has no line of a mount; give the fstab that the system has loaded");
 	return PX_NOT_CHECKED;
@@ -121,7 +122,7 @@ static void report_not_checked(struct fstab_machine *fstab, const char *path, au
 	strbuf_destroy(&text);
 }
 
-/** Append how many mounts and swap spaces have no line and get none, if there are any. */
+/** Append how many mounts and swap spaces still have no line after the merge, if there are any. */
 static void put_without_line(struct strbuf *out, const struct fstab_merged *merged)
 {
 	size_t n = 0, swaps = 0;

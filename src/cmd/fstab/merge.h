@@ -11,21 +11,25 @@
 struct merge_opts {
 	bool merge, persistent, keep, explain;
 	const char *file;              /* NULL: ROOT/etc/fstab */
-	const char *base;              /* NULL: the units that systemd loaded; "none" */
+	const char *base;              /* --base: name of a file with an earlier text of the fstab;
+	                                  "none": no earlier text; NULL: the units that systemd
+	                                  loaded */
 	unsigned fix;                  /* enum fstab_fix */
 	char **add;                    /* mount points and swap spaces of --add, decoded */
 	size_t nadd, add_room;
 	struct put_options put;
 };
 
-/** Make a plan for the file and merge it into that; check, print or write the result.
-    @in [in,out]  Without `file`, which is set meanwhile.
-    @plan [out]   Zeros, or to be destroyed.
+/** Make a plan of the fstab lines for the mounts, and merge the plan into FILE; check, print or
+    write the result, as the options request.
+    @in [in,out]  All members except `file`, which this function sets while it runs.
+    @plan [out]   Zeros at first; to be destroyed, also after an error.
     @return an exit status: enum put_exit. */
 int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               struct fstab_input *in, struct fstab_plan *plan);
 
-/** Report the mounts that a plan leaves out. */
+/** Report the mounts for which a plan has no line because the system mounts them itself or the
+    options exclude them. */
 void merge_explain(const struct fstab_plan *plan);
 
 /** For --options=keep without --merge: give the lines of the plan the options that the lines of
