@@ -128,8 +128,9 @@ bool exec_run(const struct exec *exec, char *const *argv)
 	return good;
 }
 
-/** Run a command with the arguments `from` to `to` - 1 of a pack.  If the kernel refuses that many,
-    run the command with each half of these arguments, and limit later packs to this size. */
+/** Run a command with the arguments `from` to `to` - 1 of a pack.  If the kernel refuses that many
+    arguments, run the command with each half of these arguments, and limit later packs to the size
+    of a half. */
 static void run_part(const struct exec *exec, struct pack *pack, const char *const words[],
                      size_t n, size_t before, size_t from, size_t to)
 {

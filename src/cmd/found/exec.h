@@ -59,7 +59,7 @@ const char *exec_unsafe(const char *path, size_t *len);
     @return 0, or -1 (EINVAL). */
 int exec_check_path(const char *option, struct strbuf *why);
 
-/** How to run commands.  The caller prints pending output before. */
+/** How to run commands.  Before a command runs, the caller prints its pending output. */
 struct exec {
 	struct os *os;
 	struct os_command command;   /* everything except argv */

@@ -7,9 +7,9 @@
  * Texts are written with writev(2): stdio would copy them again, and could leave a partial last
  * line when a signal ends the program.
  *
- * Only the timer thread receives signals, since it draws the progress line that they clear.  If a
- * process is killed, the kernel ends its write at a page boundary.  If stdout is a file, signals
- * are therefore blocked during writes, and delivered between them.  If stdout is a pipe or a
+ * Only the timer thread receives signals: it draws the progress line, which signals must clear.  If
+ * a process is killed, the kernel ends its write at a page boundary.  If stdout is a file, signals
+ * are therefore blocked during each write, and delivered after the write.  If stdout is a pipe or a
  * terminal, a write can block forever, so signals are delivered at once.
  */
 #include "cmd/found/flow.h"
@@ -40,9 +40,10 @@ enum {
 struct flow {
 	struct os os;
 	bool file;                /* stdout is a regular file */
-	SEARCH *search;           /* ended once nothing can be written */
+	SEARCH *search;           /* the search, which is ended once writing has failed */
 	double start;
-	double next;              /* time to print, without the timer thread */
+	double next;              /* time of the next print; used only if there is no timer
+	                             thread */
 
 	pthread_mutex_t lock;     /* protects the following members */
 	pthread_cond_t wake;
@@ -105,8 +106,8 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 		flow_signals(flow);
 	}
-	/* If stdout was closed from the start (EBADF), continue the search, since its errors are
-	   still reported. */
+	/* If stdout was closed from the start (EBADF), continue the search: messages still report
+	   the errors of objects. */
 	if (flow->error && flow->error != EBADF)
 		cancelsearch(flow->search);
 }

@@ -13,14 +13,15 @@
 struct flow;
 
 /** Create the output of a search.
-    @os  The capabilities; copied.
+    @os  The capabilities of the kernel; copied.
     @progress  Show the progress line: the result of progress_open().
     @search  The search, which ends once a write to stdout has failed, unless stdout was closed from
              the start.  After a failure, nothing more is written.
     @return the flow, or NULL.  Errors: ENOMEM.  Ownership: flow_end(). */
 struct flow *flow_new(const struct os *os, bool progress, SEARCH *search);
 
-/** Print whole lines, or a part of a document.  @text  Emptied; its memory may be exchanged. */
+/** Print whole lines, or a part of a document.
+    @text  Emptied; its memory may be exchanged for memory of the flow. */
 void flow_add(struct flow *flow, struct strbuf *text);
 
 /** Print all pending text, before another process prints. */

@@ -27,14 +27,15 @@
 
 /** An open index. */
 struct opened {
-	char *name;               /* name of its directory */
+	char *name;               /* name of the index's directory */
 	struct index *index;
 };
 
 struct indexed {
 	struct os os;
 	bool fresh;               /* --fresh was given */
-	int64_t seconds, now;     /* argument of --fresh; start of the search, since 1970 */
+	int64_t seconds, now;     /* argument of --fresh, in seconds; start of the search, in
+	                             seconds since 1970 */
 	struct flow *flow;
 	struct search_source source;
 	struct mount_table *table;
@@ -46,7 +47,7 @@ struct indexed {
 	size_t nopened, opened_room;
 	struct scan *scan;
 	const struct mount *mount;   /* the mount that the current index belongs to */
-	struct strbuf why;        /* why a function of the source failed */
+	struct strbuf why;        /* why a function of struct search_source failed */
 	struct strbuf memory;     /* names of in-memory mounts that were not searched */
 	struct scan_counts counts;
 	int64_t oldest;           /* when the oldest of the indexes used was up to date, in seconds
@@ -170,9 +171,9 @@ static struct index *open_index(struct indexed *indexed, const char *name)
 	return fail_null(error);
 }
 
-/** Find the index of a directory.
-    @path [in,out]  The directory in the file system, "/a/b"; on return its path below the index's
-    root, "b".
+/** Find the index that contains a directory.
+    @path [in,out]  The path of the directory in its file system, "/a/b"; on return the path below
+    the index's root, "b".
     @return NULL with errno; ENOENT: no index. */
 static struct index *find_index(struct indexed *indexed, const char *uuid, struct strbuf *path)
 {
@@ -230,8 +231,8 @@ static int refuse(struct indexed *indexed, const struct mount *m, int error)
 	return fail(error);
 }
 
-/** Report a mount below a root that is not searched.  Of pseudo file systems, only record the names
-    of in-memory mounts, for indexed_report_memory(). */
+/** Report that a mount below a searched root is not searched.  For pseudo file systems, only record
+    the names of in-memory mounts, for indexed_report_memory(). */
 static void note_mount(struct indexed *indexed, const struct mount *m, const char *name)
 {
 	if (m && fstype_flags(m->fstype) & FST_PSEUDO) {
