@@ -226,7 +226,7 @@ static int deliver(struct audit_way *way, struct strbuf *document)
 	return finish_stdout() == 0 ? rc : -1;
 }
 
-enum { BROKEN = 255 };   /* exit status of the child: nothing usable was printed */
+enum { BROKEN = 255 };   /* exit status of a child that printed nothing usable */
 
 /** The lengths of the three parts of a child's output, written after the parts. */
 struct lengths {
@@ -319,7 +319,8 @@ int audit_way_refuse(struct audit_way *way, int argc, char **argv)
 {
 	struct strbuf document = {0};
 	int status = AX_FAILED;
-	/* Replace the results of an earlier audit in a file of metrics: the failure is a metric. */
+	/* If --output names a file of metrics, replace the results of an earlier audit in this
+	   file: the failure is a metric. */
 	bool metrics = has_form(argc, argv, "prometheus");
 	way->output = NULL;
 	find_option(argc, argv, "output", &way->output);

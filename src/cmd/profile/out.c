@@ -128,7 +128,7 @@ static void cell_state(struct sheet *s, const struct profile_row *row)
 	if (row->died && row->state == PROFILE_DONE)
 		sheet_cell(s, "done; a later run's process died");
 	else if (row->died && dirs == 0)
-		sheet_cell(s, "its process died");   /* before its first report */
+		sheet_cell(s, "its process died");   /* died before its first report */
 	else if (row->died)
 		sheet_cell(s, "its process died at %" PRIu64 " directories", dirs);
 	else if (row->state == PROFILE_NOT_RUN)
@@ -275,7 +275,7 @@ static void print_noise(const struct profile_study *study)
 		say("+REAL: differences up to %.3f ms are noise.\n", most * 1e3);
 }
 
-/** Whether an algorithm waited much longer than it worked. */
+/** Whether the real time of an algorithm is more than 1.5 times its processor time. */
 static bool has_waited(const struct profile_study *study)
 {
 	for (size_t i = 0; i < PROFILE_ALGORITHMS; ++i) {
@@ -355,8 +355,8 @@ static int print_layer(const struct profile_layer *of)
 	return sheet_end(&s);
 }
 
-/** Print how much the processor time of the runs with clocks differs from the run without clocks,
-    if by more than 10 %.  The cost of reading the clocks is subtracted.
+/** Print how much the processor time of the runs with clocks differs from the processor time
+    of a run without clocks, if by more than 10 %.  The cost of reading the clocks is subtracted.
     @without  Processor time in seconds of a run without clocks. */
 static void print_apart(const struct profile_layer *of, double without)
 {

@@ -48,7 +48,7 @@ struct profile_study {
 	bool varies;               /* runs of a row made different calls */
 	char reason[160];          /* why getmnt3 did not find every mount, or "" */
 	uint64_t mounts;           /* number of mounts in the table, if fstype is known */
-	char fstype[32];           /* type of the root; "": unknown */
+	char fstype[32];           /* file system type of the measured root; "": unknown */
 	bool in_memory;            /* fstype has no caches to drop */
 	int procfd;                /* /proc, for --layers; -1: none */
 	struct os_costs costs;
@@ -79,15 +79,15 @@ struct profile_turn {
 	struct profile_times times;      /* mean over the runs */
 	bool varies;               /* the runs differ in their calls */
 	char reason[160];          /* why mounts are missing, or "" */
-	char fstype[32];           /* type of the root */
+	char fstype[32];           /* file system type of the root */
 	struct os_clock clock;     /* sums over the runs, except for PROFILE_PLAIN */
 	struct os_samples samples; /* for PROFILE_SAMPLED */
 };
 
-/** Run a row in a separate process: `getmnt discover --names=walk --threads=1` with its algorithm
-    and rules, without printing.  There, a clock and getrusage(2) measure times, and system calls
-    are counted as for --stats.  The process is killed at the time limit.  If the process dies
-    before (out of memory), the row is stopped too, after a message.
+/** Run a row in a separate process: `getmnt discover --names=walk --threads=1` with the algorithm
+    and rules of the row, without printing.  In this process, a clock and getrusage(2) measure
+    times, and system calls are counted as for --stats.  The process is killed at the time limit.
+    If the process dies earlier (out of memory), the row is stopped too, after a message.
     @i  Index of the row.
     @limit  Seconds for all runs.
     @loops  Number of runs, at least 1; fewer if the time limit is reached.

@@ -41,7 +41,8 @@ struct report {
 
 /** State of the child. */
 struct runner {
-	struct listing list;       /* first: its `run` is the argument of run_progress() */
+	struct listing list;       /* must be the first member: its `run` is the argument of
+	                              run_progress() */
 	struct os own;             /* counts the calls for measuring */
 	const struct profile_study *study;
 	const struct profile_row *row;
@@ -144,8 +145,8 @@ static int run_once(struct runner *r, double limit, bool first, bool *stopped)
 	os_mark(MARK_END);
 	double real = os_now() - r->list.run.start;
 	os_usage(&r->own, &after);
-	/* A run in which all mounts were named may have been stopped: getmnt1 and getmnt2 continue
-	   after that.  So only the time shows whether the run was stopped. */
+	/* A run can be stopped although all mounts were named: the algorithms getmnt1 and getmnt2
+	   continue after the last mount.  So only the time shows whether the run was stopped. */
 	*stopped = real >= limit;
 	status = status == CX_INCOMPLETE || status == CX_NOTHING ? CX_OK : status;
 	if (!status && r->list.run.d && (first || !*stopped)) {
