@@ -100,8 +100,8 @@ enum place_why index_run_never(const struct place *place);
     have an index, or cannot be opened. */
 const char *index_run_uuid(struct index_run *ir, size_t i);
 
-/** Append why the i-th mount has no index; if another mount is the reason, with this mount, and
-    with a remedy for PLACE_TWIN. */
+/** Append why the i-th mount has no index.  If the reason is another mount, name that mount; for
+    PLACE_TWIN, append a remedy. */
 void index_run_why(const struct index_run *ir, size_t i, enum place_why why, struct strbuf *text);
 
 /* found.c */
@@ -147,7 +147,7 @@ void index_report_root(const char *title, int error);
 
 /* update.c, for watch.c too */
 
-/** Collect the last components of all mount points, for chain.covered.
+/** Collect the last components of all mount points, for the member `covered` of struct chain.
     @covered [in,out]  Replaced.  @return 0, or -1: covered is unchanged. */
 int live_covered(struct os *os, struct map64 *covered);
 
@@ -155,7 +155,7 @@ int live_covered(struct os *os, struct map64 *covered);
 void live_print(const char *title, const struct refresh_counts *counts, double seconds);
 
 /** Whether an index can be updated: it is open, and its file system is mounted.
-    @named  An operand names the index: an error if its file system is not mounted.
+    @named  An operand names the index: if its file system is not mounted, this is an error.
     @status [in,out]  An exit status.  @return false after a message. */
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
                  int *status);

@@ -164,8 +164,8 @@ static void put_limit(struct printing *p, uint32_t key, bool end, struct strbuf 
 {
 	uint64_t limit[2];
 	report_range((enum report_by)p->opts->by, key, &limit[0], &limit[1]);
-	/* The range of times in the future has no lower limit, and the last range no upper
-	   limit. */
+	/* Print no limit for the start of the range of future times, or for the end of the last
+	   range: these ranges have no such limit. */
 	if (limit[end] != UINT64_MAX && (end || limit[1] > 0))
 		strbuf_number(text, limit[end]);
 }

@@ -40,7 +40,8 @@ struct status_row {
 	const struct index_found *found;   /* or NULL */
 	bool json;
 	uint64_t rows, dirs;               /* objects and directories that a search finds */
-	int error;                         /* why the index cannot be read; 0: it can */
+	int error;                         /* why the index cannot be read; 0: the index can be
+	                                      read */
 };
 
 /** A column of the table. */
@@ -189,7 +190,8 @@ static int put_json(const struct table *table)
 	return json_print(&json);
 }
 
-/** Whether to list a mount without an index, depending on the reason. */
+/** Whether to list a mount that has no index for the reason `why`.  Pseudo file systems and file
+    systems in memory are listed only with --all or --json. */
 static bool is_listed(enum place_why why, const struct status_opts *opts)
 {
 	return opts->all || opts->json || (why != PLACE_PSEUDO && why != PLACE_MEMORY);

@@ -16,8 +16,8 @@
 
 enum update_engine { UPDATE_AUTO, UPDATE_SYNC, UPDATE_BULK };
 
-/* Default minimum of seconds between two searches for changed inodes of an XFS, which must return
-   all inodes. */
+/* Default of the minimum time in seconds between two searches for the changed inodes of an XFS file
+   system, since each search makes the kernel return all inodes. */
 enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
