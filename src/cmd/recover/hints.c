@@ -47,7 +47,8 @@ static char *read_below(struct recovery *r, const char *root, const char *path, 
 static void read_all(struct recovery *r)
 {
 	struct hints *hints = &r->hints;
-	/* utab has options of the mounts of the running system only. */
+	/* utab has options of the mounts of the running system only: read it only for these
+	   mounts. */
 	struct host host = {.in = {
 		.os = r->os, .live = r->run.live && !r->opts->root, .paths = run_paths(&r->run),
 	}};

@@ -35,9 +35,9 @@ static int kernel_table(const char *path)
 	return strchr(at, '/') ? 0 : -1;
 }
 
-/** Read a symlink below a root directory; its parent directories must not be symlinks.
+/** Read a symlink below a root directory.
     @link [out]  PATH_MAX bytes: the target.
-    @return 0; -1: not such a symlink. */
+    @return 0; -1: the path is not a symlink, or one of its parent directories is a symlink. */
 static int read_link(struct os *os, const char *root, const char *path, char link[])
 {
 	int top = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);

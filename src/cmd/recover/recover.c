@@ -218,7 +218,8 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
-/** Split the file into lines; if its name alone says the format, find out which it has.
+/** Split FILE into lines.  If only the name of FILE decides the format, try the format that the
+    lines have.
     @return the lines, or NULL after a message. */
 static struct tablines *read_lines(struct recovery *r)
 {
@@ -406,13 +407,14 @@ static int check_file(struct recovery *r)
 		request.blocks = mounts_name_block;
 		request.blocks_arg = run_paths(&r->run);
 		if (opts->root && r->run.prefix)
-			request.root = r->run.prefix;   /* ROOT as the mount table names it */
+			request.root = r->run.prefix;   /* the path of ROOT in the mount table */
 	}
 	bool follows = !opts->print && !opts->put.force_file;
 	char link[PATH_MAX];
 	int kind = follows ? recover_link(r->os, &request, link) : 0;
-	/* If FILE is itself the kernel's current table, a recorded table may differ from it:
-	   compare the lines. */
+	/* Do not compare the lines of a file in /proc, or of a symlink to such a file.  Exception:
+	   if FILE is itself the kernel's mount table, a recorded table of --tab-file may differ
+	   from FILE. */
 	if (kind != 0 && !(kind > 0 && !*link && opts->tab_file))
 		return report_link(r, *link ? link : NULL, kind > 0);
 	if ((status = put_open(r->os, &opts->put, &request, &r->put)) != 0)
@@ -450,7 +452,7 @@ static void recovery_destroy(struct recovery *r)
 	run_destroy(&r->run);
 }
 
-/** Check FILE with valid options.  @return an exit status. */
+/** Check FILE.  The caller has validated the options.  @return an exit status. */
 static int run_recover(const struct recover_opts *opts)
 {
 	struct input_opts input = INPUT_LIMITED;

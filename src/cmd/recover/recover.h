@@ -24,7 +24,7 @@ struct recover_opts {
 	struct put_options put;
 	bool help, json, print, all, file_given;
 	int format;               /* enum rec_format */
-	bool format_named;        /* by the name of the file */
+	bool format_named;        /* only the name of FILE decides the format */
 	int keep;                 /* enum rec_keep */
 	int names;                /* enum discover_names; -1: not given */
 	int stats;                /* enum stats_form */
@@ -71,7 +71,8 @@ void hints_confirm(struct recovery *recovery);
 __attribute__((warn_unused_result))
 int recover_text(const struct recovery *r);
 
-/** Print a JSON document; without findings if FILE is a symlink.  @return 0, or -1 (ENOMEM). */
+/** Print a JSON document; without findings if FILE is a file of /proc or a symlink to such a file.
+    @return 0, or -1 (ENOMEM). */
 __attribute__((warn_unused_result))
 int recover_json(const struct recovery *r);
 
