@@ -39,7 +39,8 @@ struct search_args {
 	struct strbuf exclude_types;
 	struct patterns patterns;
 	struct action action;
-	const char *operand;         /* the pattern given as an operand; NULL: by -e */
+	const char *operand;         /* the pattern, if an operand is the pattern; NULL: -e gives
+	                                the patterns */
 	struct reach reach;
 	struct indexed_args indexed;
 };

@@ -245,8 +245,8 @@ static int by_usage(const void *left, const void *right, void *arg)
 	return paths ? paths : a->key < b->key ? -1 : a->key > b->key;
 }
 
-/** Get the text of a key, such as the name of a user, which distinguishes the rows of a
-    directory. */
+/** Get the text of the key of a row, such as the name of a user; the key distinguishes the rows of
+    a directory. */
 static const char *usage_key(struct search_out *out, uint32_t key)
 {
 	bool type = out->usage_options.by == USAGE_TYPE, user = out->usage_options.by == USAGE_USER;

@@ -66,10 +66,11 @@ void search_out_begin(struct search_out *out);
     @return 0, or -1.  Errors: ENOMEM. */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
 
-/** Whether the threads that read directories can make the lines, by search_out_line(). */
+/** Whether search_out_line() can make the lines of the output, in the threads that read
+    directories. */
 bool search_out_lines(const struct search_out *out);
 
-/** Append the line of an object.  Any thread may call it. */
+/** Append the line of an object.  Any thread may call this function. */
 void search_out_line(const struct search_out *out, const struct search_object *object,
                      struct strbuf *text);
 

@@ -41,7 +41,8 @@ static void watch(void *arg)
 	flow_progress(show->flow, head, search_where(show->search));
 }
 
-/** Report a mount that is not delegated. */
+/** Report why a mount is not searched by its file server, although --delegate was given: for
+    search_more.undelegated. */
 static void report_undelegated(void *arg, const char *path, const char *why)
 {
 	const struct show *show = arg;

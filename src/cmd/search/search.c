@@ -138,7 +138,7 @@ static int prepare(struct search_args *args, struct search_out *out, bool *optio
 	return 0;
 }
 
-/** Prepare --index.  @return 0, or an exit status. */
+/** Prepare to search indexes, if --index was given.  @return 0, or an exit status. */
 static int prepare_index(const struct search_args *args, const struct roots *roots,
                          struct show *show)
 {
@@ -149,7 +149,8 @@ static int prepare_index(const struct search_args *args, const struct roots *roo
 	return indexed_new(&show->os, &args->indexed, refused, roots, &show->indexed);
 }
 
-/** Collect the patterns, from the first operand or from -e, and the arguments for advice.
+/** Collect the patterns, from the first operand or from -e, and the arguments that suggested
+    commands repeat.
     @return 0, or an exit status after a message. */
 static int choose_patterns(struct search_args *args, struct advice *advice, int argc, char **argv)
 {

@@ -52,7 +52,7 @@ void usage_note(const struct usage_options *options, const struct search_object 
                 struct strbuf *text)
 {
 	const struct k_statx *st = (const void *)object->st;
-	/* If memory ran out, the last part may be truncated. */
+	/* If memory ran out, the last part of `text` may be truncated: do not add the object. */
 	if (text->failed || (options->xdev && os_statx_is_mount_root(st)))
 		return;
 	bool sized = S_ISREG(st->mode) || S_ISLNK(st->mode), dir = S_ISDIR(st->mode);

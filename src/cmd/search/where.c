@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Parse a size: a number with an optional unit of 1024.  @return whether it is valid. */
+/** Parse a size: a number with an optional unit, a power of 1024.  @return whether the size is
+    valid. */
 static bool size_read(const char *text, uint64_t *size)
 {
 	static const char units[] = "bkmgtp";
@@ -113,7 +114,8 @@ int where_add(struct strbuf *text, const struct option_row *row, const char *val
 	env.quiet = true;
 	struct query *query = query_parse_text(one.data, &env, &error);
 	if (query) {
-		/* Append the canonical text, in which names of users and times are resolved. */
+		/* Append the query in its canonical form, with IDs instead of the names of users
+		   and with absolute times. */
 		struct strbuf canonical = {0};
 		query_print(query, &canonical);
 		if (canonical.len > 0)
