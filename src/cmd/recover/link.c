@@ -37,7 +37,7 @@ static int kernel_table(const char *path)
 
 /** Read a symlink below a root directory.
     @link [out]  PATH_MAX bytes: the target.
-    @return 0; -1: the path is not a symlink, or one of its parent directories is a symlink. */
+    @return 0; -1: the path is not a symlink, or a parent directory is a symlink. */
 static int read_link(struct os *os, const char *root, const char *path, char link[])
 {
 	int top = os_openat(os, AT_FDCWD, root, O_PATH | O_DIRECTORY);
