@@ -55,7 +55,8 @@ static void show_bytes(struct shown *s, const char *bytes, size_t n)
 		strbuf_add(&s->out, strbuf_str(&s->line), s->line.len);
 		return;
 	}
-	/* Escape each piece between tabs, which remain, and NULs, at which a string ends. */
+	/* Split the line at tabs, which are kept, and at NULs, at which strings end; escape each
+	   piece. */
 	for (size_t at = 0; at < s->line.len; ++at) {
 		char *text = s->line.data + at, *tab = strchr(text, '\t');
 		if (tab)

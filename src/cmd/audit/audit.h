@@ -101,7 +101,8 @@ struct audit_opts {
 	char **paths;             /* report only mounts at or below these paths, which the audit
 	                             resolves */
 	size_t npaths;
-	const char *include[AUDIT_OWNERS_MAX + 1];   /* elements of audit_owners[]; then NULL */
+	const char *include[AUDIT_OWNERS_MAX + 1];   /* arguments of --include: elements of
+	                                                audit_owners[]; then NULL */
 	struct audit_way way;
 };
 

@@ -185,7 +185,8 @@ struct watch {
 	double ping, pinged;     /* seconds between two messages to the watchdog of the manager, 0:
 	                            none; time of the last message */
 	bool ready;              /* an audit has succeeded */
-	bool reloading;          /* the manager waits for the next audit */
+	bool reloading;          /* the service manager has requested a reload and waits until the
+	                            next audit has ended */
 	bool failed;             /* the last audit failed */
 	int end;                 /* the signal that ends the watch; 0: none */
 	struct strbuf messages;  /* messages of the last audit on standard error */

@@ -116,7 +116,7 @@ unsigned listing_fields(const struct options *o, const struct columns *columns)
 	                  | (o->in.probe ? MF_FS_OPTS : 0);
 	if (o->in.names != DN_KERNEL || o->in.probe)
 		return fields | DISCOVER_FIELDS;
-	/* With --names=kernel, names and states are taken from the table alone. */
+	/* With --names=kernel, names and states are taken from these fields of the table alone. */
 	fields |= MF_IDS | MF_POINT | MF_ROOT;
 	if (o->in.identity == DI_DEV)
 		fields |= MF_DEV;

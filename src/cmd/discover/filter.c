@@ -40,7 +40,8 @@ static bool accepts_type(const struct options *o, const char *fstype)
 {
 	if (o->all)
 		return true;
-	/* df(1) lists tmpfs and devtmpfs although they are pseudo file systems. */
+	/* df(1) lists tmpfs and devtmpfs although they are pseudo file systems: accept these
+	   types. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
 	if ((o->df || o->dfi) && !tmp && fstype_is_pseudo(fstype))
 		return false;

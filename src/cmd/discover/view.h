@@ -35,7 +35,8 @@ bool filter_any(const struct options *options);
 struct filter {
 	struct listing *list;
 	const struct source_spec *source;   /* NULL: any */
-	bool no_fuse;                       /* exclude FUSE, whose source can be any text */
+	bool no_fuse;                       /* exclude mounts of FUSE, whose source can be any
+	                                       text */
 	const char *target;                 /* mount point; NULL: any */
 	uint32_t node;                      /* MT_NONE: any */
 	bool left_out;                      /* [out] a mount was excluded only by --df, --dfi,

@@ -38,8 +38,9 @@ int roots_once(struct roots *roots, struct os *os);
 /** How to reach other hosts. */
 struct reach {
 	struct search_transport transport;
-	const char *rsh;             /* NULL: ssh */
-	struct flow *const *flow;    /* the output of the search; NULL: not started, or ended */
+	const char *rsh;             /* argument of --rsh; NULL: ssh */
+	struct flow *const *flow;    /* the output of the search; points to NULL before the output
+	                                starts and after its end */
 };
 
 /** Option rows of struct reach.  @field  A struct reach. */

@@ -15,7 +15,8 @@ struct merge_opts {
 	                                  "none": no earlier text; NULL: the units that systemd
 	                                  loaded */
 	unsigned fix;                  /* enum fstab_fix */
-	char **add;                    /* mount points and swap spaces of --add, decoded */
+	char **add;                    /* mount points and swap spaces of --add, with octal escapes
+	                                  decoded */
 	size_t nadd, add_room;
 	struct put_options put;
 };

@@ -22,7 +22,7 @@ enum { LOOK_AGE = 12 * 3600 };
 
 struct update_opts {
 	struct index_opts common;
-	const char *max_age;         /* or NULL */
+	const char *max_age;         /* argument of --max-age; or NULL */
 	int engine;                  /* enum update_engine */
 };
 

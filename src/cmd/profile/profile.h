@@ -46,7 +46,7 @@ struct profile_study {
 	                                                          first; of its runs in a turn */
 	bool died;                 /* the process of a run died */
 	bool varies;               /* runs of a row made different calls */
-	char reason[160];          /* why getmnt3 did not find every mount, or "" */
+	char reason[160];          /* why the algorithm getmnt3 did not find every mount, or "" */
 	uint64_t mounts;           /* number of mounts in the table, if fstype is known */
 	char fstype[32];           /* file system type of the measured root; "": unknown */
 	bool in_memory;            /* fstype has no caches to drop */

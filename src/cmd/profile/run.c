@@ -28,7 +28,8 @@
 enum {
 	GRACE_SECONDS = 2,     /* from the time limit of a child until the child is killed */
 	END_SECONDS = 2,       /* for a child to exit after its last message */
-	SAMPLE_EVERY = 97000,  /* nanoseconds between samples; not a multiple of a tick */
+	SAMPLE_EVERY = 97000,  /* nanoseconds between samples; not a multiple of the kernel's timer
+	                          tick */
 };
 
 /** A message of the child. */

@@ -38,7 +38,8 @@ int action_parse(struct action *action, int *argc, char **argv);
 /** Get an example of a command line with the option, for messages. */
 const char *action_example(const struct action *action);
 
-/** Prepare to run the command.  @os  Its limit of descriptors has not been changed yet. */
+/** Prepare to run the command.
+    @os  Has the limit of open descriptors with which this process was started. */
 void action_begin(struct action *action, struct os *os, SEARCH *search);
 
 /** Run the command for the path that the search returned last, or add the path to its arguments.

@@ -23,7 +23,7 @@ struct advice {
 	bool here;                   /* no PATH was given: the current directory is searched */
 };
 
-/** Refuse arguments in find's language, and print the command line of getmnt find.
+/** Refuse arguments written for find(1), and print the corresponding command line of getmnt find.
     @table  The options of search.
     @return 0, or an exit status after a message. */
 int advice_find(const struct option_table *table, int argc, char **argv);

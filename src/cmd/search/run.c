@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/** Seconds between updates of the progress line.  In the first FIRST_STEPS steps, the line is
-    updated each time. */
+/** Seconds between updates of the progress line.  Each of the first FIRST_STEPS steps of the search
+    also updates the line. */
 #define TICK 0.1
 enum { FIRST_STEPS = 64 };
 
