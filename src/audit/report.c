@@ -111,8 +111,14 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
                     const char *format, ...)
 {
 	const char *target = entry->swap ? entry->source : entry->target;
-	bool hidden = entry->swap && source_has_secret(target);
-	struct audit_finding at = {.line = entry->line->number, .target = hidden ? "" : target,
+	struct strbuf masked = {.arena = &audit->report->arena};
+	if (entry->swap && source_has_secret(target))
+		target = "";
+	/* The field may contain the options, if the line is damaged. */
+	else if (*target != '/' && has_secret(target))
+		mask_options(target, &masked);
+	struct audit_finding at = {.line = entry->line->number,
+	                           .target = masked.len ? strbuf_str(&masked) : target,
 	                           .owner = "fstab", .refused = audit->refused,
 	                           .option = audit->option};
 	va_list args;

@@ -28,6 +28,9 @@ x /none tmpfs noauto,nofial,tokne=HUNT13 0 0
 //srv/5 /notype user=bob,password=HUNT19 0 0
 mon:/ /ceph ceph noauto,name=a,secret=HUNT19 0 0
 mon:/ /ceph2 ceph noauto,name=a,secretfile=/root/c 0 0
+//srv/6 /continued cifs noauto, \
+user=bob, password=HUNT20 0 0
+//srv/7 user=bob,password=HUNT21 /order cifs 0 0
 FSTAB
 echo 'require /names password=HUNT14,nodev,secert=HUNT15' >conf
 printf "Filename\tType\tSize\tUsed\tPriority\n" >sw

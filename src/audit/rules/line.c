@@ -370,6 +370,7 @@ void audit_syntax(struct audit *audit, const struct fstab_entry *entry)
 			       "use none", "a swap space has no mount point");
 	if (!audit->in->closed
 	    && (source_has_secret(entry->source) || has_secret(entry->fstype)
+	        || (!entry->path && has_secret(entry->target))
 	        || opts_hold_secret(entry->options)))
 		audit_add_line(audit, entry, FSTAB_SECRET, AUDIT_WARNING, NULL, NULL,
 			       secret_hint(audit, entry),
