@@ -75,6 +75,10 @@ struct host {
 		bool read, unknown;       /* unknown: a table could not be read */
 		struct host_mapping *list;
 		size_t count;
+		struct map64 by_name;     /* name -> index of its first mapping */
+		bool searched;            /* `closed` is set */
+		const char *closed;       /* the line of the first mapping without noauto that is
+		                             not open, but can be opened; or NULL */
 		struct arena arena;
 	} mappings;
 	struct intern looked;             /* the paths of host_look() */

@@ -116,7 +116,10 @@ static void add_mappings(struct host *host, const char *name, const char *text)
 			.where = arena_printf(&list->arena, "line %u of %s", number, name),
 			.noauto = has_noauto(rest, (size_t)(text + n - rest)),
 		};
+		uint32_t at = (uint32_t)list->count;
 		ARENA_PUSH(&list->arena, list->list, list->count, mapping);
+		if (!list->arena.failed)
+			map64_put(&list->by_name, map64_text(mapping.name), at);
 	}
 }
 
@@ -125,6 +128,7 @@ const struct host_mappings *host_mappings(struct host *host)
 	static const char *const tables[] = {"/etc/crypttab", "/etc/crypttab.initramfs",
 	                                     "/etc/veritytab", "/etc/integritytab"};
 	struct host_mappings *list = &host->mappings;
+	list->by_name.arena = &list->arena;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables) && !list->read; ++i) {
 		char *text = NULL;
 		struct strbuf place = {0};
@@ -152,15 +156,27 @@ static bool is_closed(struct host *host, const struct host_mapping *mapping)
 	                       : host_devices(host, mapping->device, NULL) > 0);
 }
 
+/** Set `closed`, once for all sources that may be in a mapping. */
+static void find_closed(struct host *host)
+{
+	struct host_mappings *all = &host->mappings;
+	for (size_t i = 0; i < all->count && !all->searched && !all->closed; ++i) {
+		const struct host_mapping *mapping = &all->list[i];
+		if (!mapping->noauto && is_closed(host, mapping))
+			all->closed = mapping->where;
+	}
+	all->searched = true;
+}
+
 const char *host_opens(void *arg, const char *name)
 {
 	struct host *host = arg;
 	const struct host_mappings *all = host_mappings(host);
-	for (size_t i = 0; i < all->count; ++i) {
-		const struct host_mapping *mapping = &all->list[i];
-		if (name ? strcmp(mapping->name, name) == 0
-		         : !mapping->noauto && is_closed(host, mapping))
-			return mapping->where;
-	}
-	return all->unknown ? "" : NULL;
+	uint32_t i = name ? map64_get(&all->by_name, map64_text(name)) : MAP64_NONE;
+	if (!name)
+		find_closed(host);
+	const char *where = !name ? all->closed
+	                    : i != MAP64_NONE && strcmp(all->list[i].name, name) == 0
+	                    ? all->list[i].where : NULL;
+	return where ? where : all->unknown ? "" : NULL;
 }

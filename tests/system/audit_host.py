@@ -158,6 +158,19 @@ gm.touch("/below/etc/crypttab.initramfs", f"vault {disks['ext4']} none plain\n")
 found, _ = told(missing, "--root=/below")
 gm.expect(sorted(found) == [f"FSTAB-SRC-MISSING info {target}" for target in ("/a", "/b", "/d", "/usr")], f"of the initial RAM disk: {found}")
 os.unlink("/below/etc/crypttab.initramfs")
+
+
+def calls(count):
+    """The calls of an audit of many lines, all of devices that are missing, and of as many mappings."""
+    gm.touch("/below/etc/crypttab", "".join(f"m{i} /dev/gone{i} none plain\n" for i in range(count)))
+    gm.touch("/below/etc/fstab", "".join(f"UUID=0a1b2c3d-4e5f-4789-8abc-{i:012} /m{i} ext4 noauto 0 2\n" for i in range(count)))
+    return sum(gm.getmnt("audit", "--root=/below", f"--only={missing}", "--stats=json").stats()["calls"].values())
+
+
+# Mappings that are not open are searched for once, not for each line.
+few, many = calls(50), calls(200)
+gm.expect(many < 5 * few, f"calls: {few} of 50 lines, {many} of 200")
+os.unlink("/below/etc/crypttab")
 gm.touch("/below/etc/fstab", "")
 for tag, make, below in (("a NUL byte", lambda path: gm.touch(path, "a\0b\n"), ""),
                          ("too large", lambda path: gm.touch(path, "x" * (1 << 21)), ""), ("a pipe", os.mkfifo, ""),
