@@ -74,7 +74,7 @@ static void index_lines(struct maker *mk)
 /** The best line of the fstab for the mount point of a mount.  LINED_NOT: no line; LINED_IDLE: a
     line that nothing mounts; LINED_OTHER: a line that cannot make this mount; LINED: a line that
     can make this mount. */
-enum lined { LINED_NOT, LINED_IDLE, LINED_OTHER, LINED };
+enum lined { LINED_NOT = 1, LINED_IDLE, LINED_OTHER, LINED };
 
 /** Find the best line of the fstab for a mount.  A line of a whole file system cannot make a mount
     that shows a directory of the file system. */
@@ -83,8 +83,11 @@ static enum lined find_line(struct maker *mk, uint32_t node)
 	const struct mount *m = plan_mount(mk, node);
 	const char *target = mk->decisions[node].target;
 	enum lined found = LINED_NOT;
+	uint8_t *known = &mk->decisions[node].lined;
 	if (!mk->in->file || !target)
 		return LINED_NOT;
+	if (*known)
+		return (enum lined)*known;
 	if (!mk->has_lines)
 		index_lines(mk);
 	for (struct pathmap_at at = pathmap_of(target); pathmap_next(&mk->by_line, &at);) {
@@ -95,6 +98,7 @@ static enum lined find_line(struct maker *mk, uint32_t node)
 		enum lined is = entry->idle ? LINED_IDLE : fits ? LINED : LINED_OTHER;
 		found = is > found ? is : found;
 	}
+	*known = (uint8_t)found;
 	return found;
 }
 

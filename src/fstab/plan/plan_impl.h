@@ -36,6 +36,7 @@ struct decision {
 	bool automount;          /* mounted by an automount unit that was generated from an fstab
 	                            line: the line gets x-systemd.automount */
 	bool unnamed;            /* REFUSED, only because the device has no persistent name */
+	uint8_t lined;           /* the result of find_line(); 0: not found yet */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;
