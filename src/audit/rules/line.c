@@ -14,15 +14,20 @@
 #include <string.h>
 #include <strings.h>
 
-/** Whether a raw field has a backslash that does not start an escape. */
+/** Whether a raw field has a backslash that does not start an escape.  Names of links in /dev have
+    backslashes of their own, since udev and the device mapper write a blank as "\x20". */
 static bool has_stray_backslash(const struct tabline_field *field)
 {
+	bool link = field->raw && field->n > 5 && memcmp(field->raw, "/dev/", 5) == 0;
 	for (size_t i = 0; field->raw && i < field->n; ++i) {
 		if (field->raw[i] != '\\')
 			continue;
 		const char *at = field->raw + i;
-		if (field->n - i < 4 || at[1] < '0' || at[1] > '3' || at[2] < '0' || at[2] > '7'
-		    || at[3] < '0' || at[3] > '7')
+		bool octal = field->n - i >= 4 && at[1] >= '0' && at[1] <= '3' && at[2] >= '0'
+		             && at[2] <= '7' && at[3] >= '0' && at[3] <= '7',
+		     hex = link && field->n - i >= 4 && at[1] == 'x'
+		           && isxdigit((unsigned char)at[2]) && isxdigit((unsigned char)at[3]);
+		if (!octal && !hex)
 			return true;
 		i += 3;
 	}
