@@ -52,9 +52,15 @@ static bool is_secret_name(const char *name, size_t n)
 	};
 	/* Similar names whose values are not secret (crypttab(5), file names). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
+	/* Those of ssh_config(5), which sshfs reads in any case. */
+	static const char *const ssh[] = {"PasswordAuthentication", "NumberOfPasswordPrompts"};
 
 	for (; n > 0 && strchr("\"' \t", *name); --n)
 		++name;
+	for (size_t i = 0; i < sizeof(ssh) / sizeof(*ssh); ++i) {
+		if (n == strlen(ssh[i]) && strncasecmp(name, ssh[i], n) == 0)
+			return false;
+	}
 	while (n > 0 && (strchr(" \t", name[n - 1]) || isdigit((unsigned char)name[n - 1])))
 		--n;
 	if (n > NEAR_BYTES) {
@@ -118,6 +124,18 @@ static const char *secret_of_url(const char *scheme, const char *end)
 	return name ? colon + 1 : authority;
 }
 
+/** Whether the ssh_command of sshfs contains a password: "sshpass -pWORD".  "sshpass -f FILE" and
+    "sshpass -e" do not; they refuse a second source.  A blank may be written as \040. */
+static bool has_password(const char *command, size_t n)
+{
+	const char *end = command + n, *at = memmem(command, n, "pass", 4);
+	if (!at || at - command < 3 || memcmp(at - 3, "ssh", 3) != 0)
+		return at;
+	for (at += 4; at < end && (*at == ' ' || (end - at > 4 && memcmp(at, "\\040", 4) == 0));)
+		at += *at == ' ' ? 1 : 4;
+	return end - at < 2 || *at != '-' || (at[1] != 'f' && at[1] != 'e');
+}
+
 /** The start of the secret in one option: after '=', or after the '%' of "user=NAME%WORD" (smbfs)
     and the ':' of "user=NAME:WORD" (curlftpfs).
     @begin [out]  The start of the name of the option with the secret; may be NULL.
@@ -149,8 +167,7 @@ static const char *secret_at(const char *option, size_t n, const char **begin)
 			secret = sign + 1 < end ? sign + 1 : NULL;
 		} else if (!knows_pass && len == 11 && ends_in(name, len, "ssh_command")) {
 			knows_pass = true;
-			/* sshfs: sshpass -pWORD. */
-			secret = memmem(value, left, "pass", 4) ? value : NULL;
+			secret = has_password(value, left) ? value : NULL;
 		}
 		if (!secret && scheme != end && (!scheme || scheme < value)) {
 			scheme = memmem(value, left, "://", 3);
