@@ -144,9 +144,11 @@ const char *fsopt_check_value(const char *fstype, const char *option, size_t n)
 	char value[VALUE_MAX + 1];
 	size_t key = opt_name(option, n), len = n > key ? n - key - 1 : 0;
 	const struct fsopt *row = fsopt_of_line(fstype, FSOPT_VALUED, option, key);
-	if (!row || len > VALUE_MAX || memchr(option, '"', n))
+	const char *text = option + n - len;
+	opt_unquote(&text, &len);
+	if (!row || len > VALUE_MAX)
 		return NULL;
-	memcpy(value, option + n - len, len);
+	memcpy(value, text, len);
 	value[len] = '\0';
 	if (n == key ? row->bare || row->value == OPT_FLAG : accepts(row, value))
 		return NULL;
