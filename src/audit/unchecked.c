@@ -58,7 +58,7 @@ const char *audit_why_not_checked(enum audit_code code, const struct audit_situa
 	case NEED_DEVICES:
 		return at->udev ? "some devices cannot be read" : "no udev on this host";
 	case NEED_PATHS:
-		return "accessing some paths can block";
+		return "some paths cannot be accessed, or accessing them can block";
 	case NEED_INSTALLED:
 		return "what is installed is not known";
 	case NEED_SYSTEMD:
@@ -69,7 +69,8 @@ const char *audit_why_not_checked(enum audit_code code, const struct audit_situa
 	case NEED_OWN_FSTAB:
 		return at->foreign ? "only for the fstab of this host" : "its owner is not known";
 	case NEED_MTAB:
-		return "accessing /etc/mtab can block";
+		return at->rooted ? "only for the running system"
+		       : "/etc/mtab cannot be read, or reading it can block";
 	case NEED_KERNEL_LINE:
 		return at->rooted ? "only for the running system"
 		       : "the kernel command line names no device that is known";

@@ -718,6 +718,13 @@ UNIT_TEST(why_not_checked)
 	audit_name_not_checked(&one, audit_set_only(UNIT_FAILED), &whole);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&one), "1 rule not checked here: UNIT-FAILED (systemd "
 	                       "does not answer)");
+	strbuf_reset(&one);
+	const struct audit_situation rooted = {.rooted = true};
+	const audit_set some_paths = audit_set_only(MTAB_STALE) | audit_set_only(FSTAB_BIND_SRC);
+	audit_name_not_checked(&one, some_paths, &rooted);
+	CU_ASSERT_STRING_EQUAL(strbuf_str(&one), "2 rules not checked here: FSTAB-BIND-SRC (some "
+	                       "paths cannot be accessed, or accessing them can block); MTAB-STALE "
+	                       "(only for the running system)");
 	strbuf_destroy(&one);
 }
 
