@@ -4,6 +4,7 @@ conversation with a service manager; a silent server; and its end."""
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -160,11 +161,12 @@ def interval(root):
 
 def errors(root):
     """An error of an ext4 is reported within a second: in its superblock; with a switch to read-only; of a device that lost its
-    data; of a file system that was mounted meanwhile.  Without fanotify or privilege the interval finds it."""
+    data; of a file system that was mounted meanwhile.  Without fanotify or privilege the interval finds it.  An error that each
+    probe meets is no reason for endless audits."""
     gm.need_fs("ext4")
     gm.need("mkfs.ext4")
     gm.devices(root.path)
-    names = ("first", "readonly", "lost", "later", "disabled", "user")
+    names = ("first", "readonly", "lost", "later", "disabled", "user", "probed")
     for name in names:
         gm.loop_mount(gm.image(root / f"{name}.img", 16 << 20, "mkfs.ext4", "-q"), root / name, *["errors=remount-ro"] * (name == "readonly"))
     loops = {line.point.rpartition(b"/")[2].decode(): line.source.decode().rpartition("/")[2] for line in gm.mountinfo()}
@@ -185,6 +187,16 @@ def errors(root):
             os.listdir(f"/{name}/lost+found")
         except OSError:
             pass
+
+    def break_root(image):
+        """Overwrite the root directory."""
+        os.sync()
+        with open(image, "r+b") as f:
+            data = f.read()
+            for found in re.finditer(rb"lost\+found", data):
+                f.seek(found.start() & -1024)
+                f.write(b"\xff" * 1024)
+        gm.touch("/proc/sys/vm/drop_caches", "3")
 
     def mounted(name):
         gm.mount("/dev/" + loops[name], "/" + name, "ext4")
@@ -213,6 +225,16 @@ def errors(root):
             # Each audit is followed by a pause, and an error by two audits.
             time.sleep(3)
             expect_error(each, name, meet, 0, soon if name != "later" else 2 * soon)
+        gm.expect(each.end() == 0, f"end: {each.proc.returncode}")
+        each = gm.Watch("audit", "--watch=3600", "--only=FS-ERRORS", "--jsonl", "--probe", debug=False)
+        each.wait_rows(1)
+        break_root("/probed.img")
+        counted = f"/sys/fs/ext4/{loops['probed']}/errors_count"
+        each.proc.send_signal(signal.SIGHUP)
+        each.wait_rows(2)
+        time.sleep(15)
+        met = int(gm.read(counted))
+        gm.expect(1 <= met <= 3, f"each probe meets an error: {met} errors")
         gm.expect(each.end() == 0, f"end: {each.proc.returncode}")
     os.close(later)
     for name, more in (("disabled", {"env": gm.without("fanotify")}), ("user", {"prepare": gm.become_nobody})):

@@ -178,6 +178,7 @@ UNIT_TEST(pace)
 		audit_pace_ended(&pace, begun[i] + 0.1, 0);
 		unit_note("after %g", begun[i]);
 		CU_ASSERT_DOUBLE_EQUAL(audit_pace_due(&pace), due[i], 1e-6);
+		CU_ASSERT_EQUAL(pace.after_error, i < 2);
 	}
 }
 

@@ -368,6 +368,7 @@ struct audit_pace {
 	double error;            /* when an error of a file system since `began` was noticed; 0: no
 	                            error */
 	double again;            /* when to audit a second time after an error; 0: no need */
+	bool after_error;        /* an error was a reason for the last audit */
 	bool requested;          /* SIGHUP requested an audit */
 };
 

@@ -18,7 +18,8 @@
  * The descriptor of inotify is shared with the child, which knows which files it reads and whether
  * these can block.  After a change of a file, a new descriptor without watches replaces it.  The
  * descriptor of fanotify is shared with the child too; when a file system is unmounted, the kernel
- * removes its watch.  An error that the audit itself causes is no reason for another audit.
+ * removes its watch.  An error that the audit itself causes is no reason for another audit; an error
+ * that probes of the audit cause is a reason for two.
  */
 #include "cmd/audit/audit.h"
 
@@ -45,8 +46,10 @@
 
 void audit_pace_began(struct audit_pace *pace, double now)
 {
+	bool is_again = pace->again > 0 && pace->again <= now;
 	*pace = (struct audit_pace){.interval = pace->interval, .began = now,
-	                            .again = pace->again > now ? pace->again : 0};
+	                            .again = is_again ? 0 : pace->again,
+	                            .after_error = pace->error > 0 || is_again};
 }
 
 void audit_pace_ended(struct audit_pace *pace, double now, double cost)
@@ -361,6 +364,10 @@ static int audit_once(struct watch *w)
 	w->reloading = false;
 	audit_pace_began(&w->pace, os_now());
 	bool hung = run_child(w, &w->audit, way->seconds, &document, &messages) < 0;
+	/* Probes are other processes than w->auditor.  If each of them meets the same error, only
+	   the first is a reason for more audits. */
+	if (w->pace.after_error && failure.opts->probe && way->errors >= 0)
+		os_errors_read(&w->os, way->errors, w->auditor);
 	if (hung) {
 		strbuf_printf(&messages, "getmnt: %s\n", way->why);
 		run_child(w, &failure, REPORT_SECONDS, &document, &messages);
