@@ -18,8 +18,8 @@
  * The descriptor of inotify is shared with the child, which knows which files it reads and whether
  * these can block.  After a change of a file, a new descriptor without watches replaces it.  The
  * descriptor of fanotify is shared with the child too; when a file system is unmounted, the kernel
- * removes its watch.  An error that the audit itself causes is no reason for another audit; an error
- * that probes of the audit cause is a reason for two.
+ * removes its watch.  An error that the audit itself causes is no reason for another audit; an
+ * error that probes of the audit cause is a reason for two.
  */
 #include "cmd/audit/audit.h"
 
