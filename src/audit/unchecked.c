@@ -67,7 +67,8 @@ const char *audit_why_not_checked(enum audit_code code, const struct audit_situa
 		return at->rooted ? "only for the running system"
 		       : at->systemd ? "systemd does not answer" : "no systemd on this host";
 	case NEED_OWN_FSTAB:
-		return at->foreign ? "only for the fstab of this host" : "its owner is not known";
+		return at->foreign ? "only for the fstab of this host"
+		       : "there is no fstab, or its owner is not known";
 	case NEED_MTAB:
 		return at->rooted ? "only for the running system"
 		       : "/etc/mtab cannot be read, or reading it can block";
