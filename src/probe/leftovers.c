@@ -115,14 +115,15 @@ static int memory_open_step(void *arg, int at, const char *name)
 
 /** Open the parent of a user's directory, which the environment may have named: follow no symlink.
     @shared  All users have directories in it.
-    @return an O_PATH descriptor, or -1.  Errors: ENOENT: it belongs to another user. */
+    @return an O_PATH descriptor, or -1.  Errors: ENOENT: it belongs to another user, or is in a
+    directory that this user cannot search. */
 static int memory_open_base(struct os *os, char *base, bool shared)
 {
 	struct k_statx st;
 	const uid_t uid = geteuid();
 	int at = path_open_below(os, AT_FDCWD, base, memory_open_step, os);
 	if (at < 0)
-		return -1;
+		return fail(errno == EACCES ? ENOENT : errno);
 	bool seen = os_statx(os, at, "", AT_EMPTY_PATH, K_STATX_BASIC, &st) == 0;
 	bool sticky = shared && st.uid == 0 && st.mode & S_ISVTX;
 	if (seen && (sticky || (st.uid == uid && !(st.mode & 022))))

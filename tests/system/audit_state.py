@@ -176,7 +176,9 @@ gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/get
 
 # The same one without the variable, and if it names none of this user; so the process is known.
 OTHERS = {"none": user, "relative": runtime("run/user/1000"), "long": runtime("/run/" + "x" * 4000), "another's": runtime("/run/user/1001"),
-          "not there": runtime("/run/user/1002"), "empty": runtime("")}
+          "not there": runtime("/run/user/1002"), "empty": runtime(""), "closed": runtime("/run/closed/1000")}
+gm.mkdir("/run/closed/1000")
+os.chmod("/run/closed", 0o700)
 for tag, more in OTHERS.items():
     found, document, _ = probe(**more)
     gm.expect("/silent" in found and document["complete"], f"{tag}: {document}")
