@@ -23,9 +23,9 @@ void audit_nearest(const char *list, const char *word, size_t n, unsigned *best,
 {
 	for (const char *at = list; *at;) {
 		size_t m = strcspn(at, " =");
-		if (m >= 4 && m <= AUDIT_NAME_MAX && (m > n ? m - n : n - m) < *best) {
+		if (m <= AUDIT_NAME_MAX && (m > n ? m - n : n - m) < *best) {
 			unsigned d = near_distance(word, n, at, m, false);
-			if (d < *best) {
+			if (d < *best && (d == 0 || m >= 4)) {
 				*best = d;
 				*found = at;
 				*nfound = m;
@@ -59,9 +59,10 @@ static const char *near_miss(struct audit *audit, const char *fstype, const char
 	        "defaults noauto nofail _netdev noexec nosuid nodev relatime noatime nodiratime";
 	const char *found = NULL;
 	bool partial = !complete && fsopt_names(fstype, 0);
-	/* Short words resemble many options, so the limit of edits is lower. */
-	unsigned best = n < 7 ? 2 : 3;
-	if (n < (complete || partial || none ? 4 : 5) || n > AUDIT_NAME_MAX
+	/* Short words resemble many options, so the limit of edits is lower; in the shortest, only
+	   upper and lower case may differ. */
+	unsigned best = n < (complete || partial || none ? 4 : 5) ? 1 : n < 7 ? 2 : 3;
+	if (n < 2 || n > AUDIT_NAME_MAX
 	    || (!complete && word_is(word, n, "notail"))) /* an option of reiserfs */
 		return NULL;
 	if (audit->misses++ >= AUDIT_MISSES_MAX) {
@@ -312,8 +313,13 @@ static void check_unknown(struct audit *audit, const struct fstab_entry *entry, 
 	if (found) {
 		audit->typo = entry;
 		report_typo(audit, entry,
-		            complete || none ? AUDIT_CRITICAL | AUDIT_BOOT : AUDIT_WARNING, o,
-		            found, m);
+		            (complete || none) && !entry->swap ? AUDIT_CRITICAL | AUDIT_BOOT
+		                                               : AUDIT_WARNING, o, found, m);
+	} else if (entry->swap) {
+		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING, NULL,
+			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
+			       "remove it", "swapon(8) ignores the unknown option \"%.*s\"",
+			       (int)o->nname, o->text);
 	} else if ((complete || other) && !entry->bind) {
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
 			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
@@ -326,11 +332,13 @@ static void check_unknown(struct audit *audit, const struct fstab_entry *entry, 
 }
 
 /** A type that has an option which the type of the line lacks, if the kernel then refuses the
-    mount; or NULL. */
+    mount; or NULL.  Not for an option of the type in upper case. */
 static const char *other_type(struct audit *audit, const struct fstab_entry *entry,
                               const struct opt *o)
 {
 	size_t n;
+	unsigned best = 1;
+	const char *own = NULL;
 	if (entry->bind || entry->swap || !fsopt_strict(entry->fstype)
 	    || fstab_entry_value(entry, "sloppy"))
 		return NULL;
@@ -338,7 +346,10 @@ static const char *other_type(struct audit *audit, const struct fstab_entry *ent
 		audit_not_checked(audit->report, FSTAB_OPT_UNKNOWN);
 		return NULL;
 	}
-	const char *other = fsopt_other_type(entry->fstype, o->text, o->nname, &n);
+	if (o->nname <= AUDIT_NAME_MAX)
+		nearest_option(entry->fstype, o->text, o->nname, &best, &own, &n);
+	const char *other = own ? NULL
+	                        : fsopt_other_type(entry->fstype, o->text, o->nname, &n);
 	return other ? audit_format(audit->report, "%.*s", (int)n, other) : NULL;
 }
 
