@@ -171,8 +171,8 @@ void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
 /* options.c */
 void audit_options(struct audit *audit, const struct fstab_entry *entry);
 
-/** Find the word of a list separated by blanks that is nearest to a misspelled word.  A word of less
-    than four bytes is found only if upper and lower case differ.
+/** Find the word of a list separated by blanks that is nearest to a misspelled word.  A word of
+    less than four bytes is found only if upper and lower case differ.
     @n     Bytes of `word`, at most AUDIT_NAME_MAX.
     @best [in,out]   Only words that differ by fewer edits are found; set to the number of edits.
     @found [out]     Unchanged if no word is found. */
