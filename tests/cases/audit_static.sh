@@ -23,6 +23,12 @@ echo "--- the root is mounted first, wherever its line is"
 printf '%s\n' 'UUID=0a1b2c3d-0000-4000-8000-000000000000 /h btrfs subvol=@h,compress=zstd,nofail 0 0' 'UUID=0a1b2c3d-0000-4000-8000-000000000000 / btrfs subvol=@ 0 0' >last
 getmnt audit --static --fstab=last
 
+echo "--- a third field that is no type: the remedy depends on the fields after it"
+printf '%s\n' '/a /b bind' '/a /c bind defaults 0 0' 'UUID=0a1b2c3d-0000-4000-8000-000000000000 /d defaults,nofail 0 2' \
+	'UUID=0a1b2c3d-0000-4000-8000-000000000000 /e nofail ext4 0 2' 'tmpfs /f size=1m nofail 0 0' \
+	'UUID=0a1b2c3d-0000-4000-8000-000000000000 /g ro ro 0 2' 'UUID=0A1B-2C3D /h FAT32' '/dev/disk/by-id/x /i crypto_LUKS nofail' >typeless
+getmnt audit --static --fstab=typeless --only=FSTAB-SYNTAX,FSTAB-TYPE-UNSUPPORTED --json | jq -r '.findings[] | .target + ": " + .hint'
+
 echo "--- without it, the rules that lack facts are listed"
 printf '20 1 8:1 / / rw shared:1 - ext4 /dev/sda1 rw\n21 20 0:20 / /gone rw - tmpfs tmpfs rw\n' >mi
 getmnt audit -F mi --fstab=fstab --only='FSTAB-SRC-*,FSTAB-OPT-*,MNT-STALE'

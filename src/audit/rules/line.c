@@ -181,6 +181,42 @@ static bool is_type_name(const char *word)
 	       || word_in(word, strlen(word), "swap none lowntfs-3g davfs zfs");
 }
 
+/* Words that stand in the third field, though no file system has the name. */
+static const struct {
+	const char *name;        /* upper and lower case are equal */
+	const char *hint;        /* NULL: a placeholder */
+} no_types[] = {
+	{"fstype", NULL}, {"fs_type", NULL}, {"vfstype", NULL}, {"fs_vfstype", NULL},
+	{"type", NULL}, {"filesystem", NULL}, {"-", NULL},
+	{"fat", "use vfat"}, {"fat16", "use vfat"}, {"fat32", "use vfat"}, {"hfs+", "use hfsplus"},
+	{"iso", "use iso9660"}, {"linux-swap", "use swap"}, {"nfsv3", "use nfs"},
+	{"nfs3", "use nfs"}, {"nfsv4", "use nfs4"}, {"smb", "use cifs"}, {"samba", "use cifs"},
+	/* What blkid(8) shows of devices that contain other devices. */
+	{"crypto_luks", "use the device in /dev/mapper that crypttab(5) opens, and its type"},
+	{"lvm2_member", "use a logical volume, and its type"},
+	{"linux_raid_member", "use the array, and its type"},
+	{"zfs_member", "use the name of the dataset, and the type zfs"},
+};
+
+/** The index in no_types[] of a word; -1: it may be a type. */
+static int find_no_type(const char *word)
+{
+	for (size_t i = 0; i < sizeof(no_types) / sizeof(*no_types); ++i) {
+		if (strcasecmp(word, no_types[i].name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+/** Whether a text contains bytes that the name of no type has.  The program in "fuse.PROGRAM" may
+    have such bytes in its name. */
+static bool has_odd_bytes(const char *fstype)
+{
+	static const char bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                            "0123456789._-+#/@,\\";
+	return fstype[strspn(fstype, bytes)] && strncmp(fstype, "fuse.", 5) != 0;
+}
+
 static void read_type_words(struct audit *audit, const char *list, struct type_words *words)
 {
 	struct arena *arena = &audit->report->arena;
@@ -191,9 +227,10 @@ static void read_type_words(struct audit *audit, const char *list, struct type_w
 		bool name = !o->value && is_type_name(o->name);
 		if (!o->value && is_type(o->name))
 			words->type = words->type ? words->type : o->name;
-		if (!name && (o->value || o->is_x || fsopt_is_any(o->text, o->n)
-		              || strcmp(o->name, "sw") == 0
-		              || !o->name[strspn(o->name, "0123456789")])) {
+		if (!name && find_no_type(o->name) < 0
+		    && (o->value || o->is_x || fsopt_is_any(o->text, o->n)
+		        || strcmp(o->name, "sw") == 0
+		        || !o->name[strspn(o->name, "0123456789")])) {
 			words->option = true;
 			words->bind |= o->meaning == FO_BIND;
 			words->needed |= o->meaning == FO_NOFAIL || o->meaning == FO_NOAUTO
@@ -231,33 +268,37 @@ static bool is_no_target(const char *target)
 	return strcmp(target, "none") == 0 || strcmp(target, "swap") == 0;
 }
 
+/** The remedy for a third field that is a number, or contains only options. */
+static const char *missing_type_hint(struct audit *audit, const struct fstab_entry *entry,
+                                     const struct type_words *words, bool number)
+{
+	struct audit_report *report = audit->report;
+	const char *type = probable_type(entry, words);
+	const char *next = entry->line->fields[TABLINE_OPTIONS].raw ? entry->options : "";
+	bool last = !next[strspn(next, "0123456789")];   /* only numbers follow */
+	if (number)
+		return "insert the type and the options, such as auto defaults";
+	if (last)
+		return type ? audit_format(report, "insert the type %s before it", type)
+		            : "insert the type before it, such as ext4, or auto";
+	if (is_type(next))
+		return audit_format(report, "write %s before the options", next);
+	return type ? audit_format(report, "write %s as the third field, and the options as the "
+	                           "fourth", type)
+	            : "write the type as the third field, such as ext4, or auto, and the options "
+	              "as the fourth";
+}
+
 /** Report a third field that contains only options. */
 static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
                            const struct type_words *words)
 {
-	const char *type = probable_type(entry, words);
 	bool number = !entry->fstype[strspn(entry->fstype, "0123456789")];
 	audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
 		       "source, mount point, type, options, two numbers", entry->fstype,
-		       number ? "insert the type and the options, such as auto defaults"
-		       : type ? audit_format(audit->report, "insert the type %s before it", type)
-		              : "insert the type before it, such as ext4, or auto",
+		       missing_type_hint(audit, entry, words, number),
 		       "the type is missing: mount(8) and systemd read %s as the type",
 		       number ? "a number" : "the options");
-}
-
-/** Whether a text cannot be the name of a type: it is a placeholder for a type, or contains bytes
-    that no type has.  The program in "fuse.PROGRAM" may have such bytes in its name. */
-static bool is_no_name(const char *fstype)
-{
-	static const char names[][16] = {"fstype", "fs_type", "vfstype", "fs_vfstype", "type",
-	                                 "filesystem", "-"},
-	                  bytes[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	                            "0123456789._-+#/@,\\";
-	bool found = fstype[strspn(fstype, bytes)] && strncmp(fstype, "fuse.", 5) != 0;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !found; ++i)
-		found = strcasecmp(fstype, names[i]) == 0;
-	return found;
 }
 
 bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
@@ -266,8 +307,9 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 	if (entry->bind || entry->swap || (!entry->path && !is_no_target(entry->target)))
 		return true;
 	read_type_words(audit, entry->fstype, &words);
-	bool no_name = is_no_name(entry->fstype);
-	if (words.option || (!words.type && (words.lower || no_name)))
+	int no_type = find_no_type(entry->fstype);
+	if (words.option || (!words.type && (words.lower || no_type >= 0
+	                                     || has_odd_bytes(entry->fstype))))
 		audit->typed = entry;
 	/* mount(8) tries each word as a type until a mount succeeds. */
 	bool number = !entry->options[strspn(entry->options, "0123456789")],
@@ -291,6 +333,7 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 			       words.lower, entry->fstype,
 			       words.lower ? audit_format(audit->report, "did you mean %s? Upper "
 			                                  "and lower case differ", words.lower)
+			       : no_type >= 0 && no_types[no_type].hint ? no_types[no_type].hint
 			                   : "write the type, such as ext4, or auto",
 			       "unknown type %s", entry->fstype);
 	}
