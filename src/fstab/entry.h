@@ -98,7 +98,7 @@ void fstab_entry_read(struct fstab_entry *entry, const struct tabline *line, str
     The facts about the host do not change. */
 void fstab_entry_complete(struct fstab_entry *entry, struct arena *arena);
 
-/** The last option with this name, which overrides others; NULL: none. */
+/** The last option with this name, which overrides earlier ones; NULL: no such option. */
 const struct opt *fstab_entry_find(const struct fstab_entry *entry, const char *name);
 
 /** The value of the last option with this name; "" without a value; NULL: no such option. */

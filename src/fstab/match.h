@@ -17,7 +17,8 @@
 struct fstab_match_input {
 	const struct fstab_file *file;
 	const struct fstab_plan *plan;
-	const char *root;               /* fstab_input.root of the plan */
+	const char *root;               /* fstab_input.root of the plan: root directory of the
+	                                   system */
 	const struct fstab_facts *facts;   /* fstab_input.facts of the plan */
 };
 

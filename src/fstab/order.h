@@ -92,10 +92,10 @@ struct order {
 	uint32_t *sequence;          /* indexes of all lines, each after the lines that it needs;
 	                                lines of a cycle in file order */
 	uint32_t *first, *last;      /* first[i]: the first line with the mount point of line i, the
-	                                only such line that systemd reads, even if it is idle;
+	                                only such line that systemd reads, even with ORDER_IS_IDLE;
 	                                last[i]: the last line with this mount point that mount -a
-	                                mounts or, if mount -a mounts none, the first that is not
-	                                idle; ORDER_NONE: no such line */
+	                                mounts or, if mount -a mounts none, the first without
+	                                ORDER_IS_IDLE; ORDER_NONE: no such line */
 	struct order_nowhere *nowhere;   /* mount points in x-systemd.requires= without a line */
 	uint32_t nnowhere;
 	uint32_t root;               /* first line of "/" mounted at boot; ORDER_NONE: no such

@@ -40,14 +40,14 @@ struct reproduce_item {
 };
 
 struct reproduction {
-	struct reproduce_item *items;    /* the mounts and swap spaces of the plan, in its order;
+	struct reproduce_item *items;    /* the mounts and swap spaces, in the order of the plan;
 	                                    then lines that make no mount of the plan, or fail */
 	size_t count;
 	size_t same, mounts;             /* numbers of mounts: reproduced, planned as lines */
 	size_t without;                  /* number of mounts that cannot be expressed in fstab */
 	size_t swaps_same, swaps;        /* numbers of swap spaces: reproduced, planned as lines */
-	size_t systemd;                  /* number of mounts that are reproduced if systemd
-	                                    mounts the lines in its order */
+	size_t systemd;                  /* number of mounts that are reproduced if systemd, not
+	                                    mount -a, mounts the lines */
 	struct arena arena;
 };
 

@@ -17,9 +17,9 @@
     @return the path; NULL if it is not absolute, or after a failure of the arena. */
 const char *fstab_normal(struct arena *arena, const char *path);
 
-/** Convert a path to a path from ROOT.
+/** Convert a path of the mount table to a path that starts from the root directory `root`.
     @root, path  Normalized, as spelled in the mount table.
-    @return a part of `path`, or "/"; NULL: the path is not at or below ROOT. */
+    @return a part of `path`, or "/"; NULL: the path is not at or below `root`. */
 const char *fstab_from_root(const char *root, const char *path);
 
 /** Count the components of a path below a directory; 0: the path is the directory; -1: the path is

@@ -63,8 +63,8 @@ bool merge_damaged(struct merger *m)
 	return hurt || !entry;
 }
 
-/** Find the line of the base for a mount or swap space; NULL: no such line, or the base is not a
-    text.
+/** Find the line for a mount or swap space in the base, an earlier text of the file.  NULL: no such
+    line, or the base is not a text.
     @entry  For a swap space: its line in the file.  The line of the base must have the source of
             this line.  NULL: the file has no such line. */
 static const struct candidate *find_loaded(struct merger *m, const struct candidate *entry,
@@ -91,8 +91,9 @@ static bool is_cut(const struct merger *m, const struct candidate *entry)
 	       && entry == &m->match.entries[m->match.nentries - 1];
 }
 
-/** Whether a line was changed since the base; a new line counts as changed.
-    @of    The line of the base; NULL: no such line, or the base is the units of systemd.
+/** Whether the user changed a line since the base: an earlier text of the file, or the units of
+    systemd.  A new line counts as changed.
+    @of    The line in the base; NULL: no such line, or the base is the units of systemd.
     @what  The part to compare: FSTAB_FIX_SOURCE, FSTAB_FIX_OPTIONS or FSTAB_FIX_PASS. */
 static bool is_edited(const struct merger *m, const struct candidate *entry,
                       const struct candidate *of, enum fstab_fix what)
@@ -162,7 +163,8 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 {
 	struct fstab_entry *new = change(entry);
 	new->source = mount->line->source;
-	/* If the type changes, the pass and options of the line belong to the former type. */
+	/* other: the type changes, so replace the pass and the options, which belong to the former
+	   type. */
 	bool other = mount->line->mount && !shown_type(new->fstype, mount->line->mount->fstype)
 	             && !shown_type(new->fstype, mount->line->fstype);
 	if (other)
@@ -178,7 +180,8 @@ static void change_source(struct merger *m, struct candidate *entry, const struc
 }
 
 /** Add a note about a difference between a line and its mount.
-    @of     The line of the base, or NULL: a part changed since the base is not fixed.
+    @of     The line in the base, an earlier text of the file; or NULL.  A part that the user
+            changed since is not fixed.
     @fix    The part of the line that differs: fixed only if in->fix contains it.
     @known  The right value is known: fix the difference only in this case.
     @return whether the caller must fix the difference. */
@@ -222,7 +225,7 @@ static const char *refused_of(struct merger *m, const struct candidate *entry, c
 }
 
 /** Compare the options and the pass of a line with its mount, and change the line if requested.
-    @of  The line of the base; or NULL. */
+    @of  The line of the mount in an earlier text of the file, the base; or NULL. */
 static void compare_how(struct merger *m, struct candidate *entry, const struct planned *mount,
                         const struct candidate *of)
 {
@@ -303,7 +306,8 @@ static void decide_others(struct merger *m, const struct candidate *own,
 
 /** Give the added line of a mount the options of `entry` that are for mount(8), systemd and other
     programs.
-    @entry  The line that the added line replaces, or the line of the base. */
+    @entry  The line that the added line replaces, or the line of the mount in an earlier text of
+            the file. */
 static void inherit(struct merger *m, struct planned *mount, const struct candidate *entry)
 {
 	struct fstab_line *line = arena_new(m->arena, 1, sizeof(*line));

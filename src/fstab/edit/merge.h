@@ -60,7 +60,7 @@ enum fstab_note_kind {
 	FSTAB_NOTE_NAME,       /* the line and the plan name the source of the mount differently */
 	FSTAB_NOTE_OPTIONS,    /* `text`: options of the mount that differ from the line */
 	FSTAB_NOTE_REFUSED,    /* `text`: options of the line that the kernel refuses */
-	FSTAB_NOTE_PASS,       /* the pass of the line differs from the plan */
+	FSTAB_NOTE_PASS,       /* the fsck pass of the line differs from the plan */
 	FSTAB_NOTE_REPEATED,   /* the line has the same source and mount point as `other` */
 	FSTAB_NOTE_CONFLICT,   /* the line has the mount point of `other`, but a different source */
 	FSTAB_NOTE_ELSEWHERE,  /* the line is not mounted, but the mount `live` has its source at a
@@ -74,9 +74,9 @@ enum fstab_note_kind {
 
 struct fstab_note {
 	enum fstab_note_kind kind;
-	bool done;                     /* fixed; false: only reported */
-	bool edited;                   /* not fixed because the line was changed or removed since
-	                                  the base */
+	bool done;                     /* the difference is fixed; false: only reported */
+	bool edited;                   /* not fixed because the user changed or removed the line
+	                                  since the base (fstab_merge_input) */
 	bool back;                     /* the line was added again although the user removed it
 	                                  since systemd loaded it */
 	const struct fstab_entry *line;   /* a line of the file; or NULL */
@@ -90,8 +90,8 @@ struct fstab_merged {
 	size_t len;
 	struct fstab_note *notes;
 	size_t nnotes;
-	size_t left;                   /* notes that are neither done nor edited */
-	size_t edited;                 /* notes that are edited */
+	size_t left;                   /* number of notes with neither `done` nor `edited` */
+	size_t edited;                 /* number of notes with `edited` */
 	bool damaged;                  /* there is a base, and the file was damaged since, or its
 	                                  last line has no newline */
 	size_t mounts, reproduced;     /* number of mounts with FSTAB_LINE; number of these that

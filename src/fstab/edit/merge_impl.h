@@ -19,9 +19,9 @@
 
 /** A line of the result: a line of the file or of the plan. */
 struct item {
-	bool is_new;                /* a line of the plan */
+	bool is_new;                /* a line of the plan; false: a line of the file */
 	uint32_t i;                 /* index in match.mounts[], if new, or in match.entries[] */
-	uint32_t position, rank;    /* order.c: items are sorted by these */
+	uint32_t position, rank;    /* keys by which order.c sorts the items */
 	uint32_t line;           /* index of the line in the graph of order.c; ORDER_NONE: the line
 	                            is not in the graph */
 };
@@ -52,7 +52,8 @@ void merge_note(struct merger *m, enum fstab_note_kind kind, const struct candid
 /** Whether the file has no entry, or has a damaged line that in->base does not have. */
 bool merge_damaged(struct merger *m);
 
-/** Decide that a line is commented out. */
+/** Decide that a line is commented out.
+    @why  The reason, for the comment. */
 void merge_aside(struct candidate *entry, const char *why);
 
 /** Decide whether a line is added for a mount, and whether the lines on its mount point are kept,

@@ -149,14 +149,15 @@ static uint32_t above_line(const struct merger *m, uint32_t position)
 	return entry ? above_comment(m, position) : position;
 }
 
-/** Whether a needed line must precede line i if either of them is added. */
+/** Whether a needed line must precede line i, if the merge adds one of the two lines. */
 static bool decides_position(const struct order_work *o, uint32_t i, const struct order_need *need)
 {
 	return need->kind <= ORDER_SWAP
 	       && !((o->graph.flags[i] | o->graph.flags[need->line]) & ORDER_IS_IDLE);
 }
 
-/** Find the position of each added line: the index of the line of the file before which it goes. */
+/** Set the position of each added line: the index of the line of the file that follows the added
+    line. */
 static void position_added(struct order_work *o)
 {
 	struct merger *m = o->m;

@@ -31,8 +31,8 @@ static void put_field(struct strbuf *out, const char *text, bool first, bool ter
 		escape_octal(out, text, ESCAPE_PATH, terminal);
 }
 
-/** Append a comment of four parts without its newline.  Newlines in `text` and `end` are
-    escaped. */
+/** Append a comment, which consists of "# " and the four texts, without a newline.  Newlines in
+    `text` and `end` are escaped. */
 static void write_comment(struct strbuf *out, const char *before, const char *text,
                           const char *after, const char *end)
 {
