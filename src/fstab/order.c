@@ -22,9 +22,10 @@ enum { PATTERNS_MAX = 64 };
 /** A mount point. */
 struct target {
 	const char *path;
-	uint32_t first, last;    /* first: the first line of this mount point that is not idle;
-	                            last: as order.last; ORDER_NONE: no such line */
-	uint32_t idle;           /* the first idle line; ORDER_NONE: no such line */
+	uint32_t first, last;    /* first: the first line of this mount point without
+	                            ORDER_IS_IDLE; last: as order.last; ORDER_NONE: no such line */
+	uint32_t idle;           /* the first line of this mount point with ORDER_IS_IDLE;
+	                            ORDER_NONE: no such line */
 };
 
 /** Line `from` needs the line need.line. */
@@ -281,8 +282,8 @@ void order_make(const struct fstab_entry *const *lines, uint32_t count, struct a
 	for (uint32_t i = 0; i < count && !arena->failed; ++i) {
 		const char *path = fstab_entry_target(lines[i]);
 		const struct target *target = find_target(&m, path);
-		/* idle: the first line with this mount point is an idle line.  A missing line is
-		   ORDER_NONE, which is greater than the index of every line. */
+		/* idle: the first line with this mount point is a line that boot does not mount
+		   (ORDER_IS_IDLE).  A missing line is ORDER_NONE, greater than every index. */
 		bool idle = target && target->idle < target->first;
 		order->first[i] = !target ? ORDER_NONE : idle ? target->idle : target->first;
 		order->last[i] = target ? target->last : ORDER_NONE;

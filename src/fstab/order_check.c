@@ -31,9 +31,9 @@ static int compare_lines(const void *a, const void *b)
 	return (*one > *other) - (*one < *other);
 }
 
-/** Leave line i, all of whose needs were visited.  If line i completes a component, append the
-    component to the sequence, in file order; with t->boot, flag its lines instead if it is a
-    cycle. */
+/** Leave line i, all of whose needs were visited.  If line i completes a component (a cycle, or a
+    single line), append the lines of the component to the sequence, in file order; with t->boot,
+    flag the lines of a cycle instead. */
 static void leave(struct tarjan *t, uint32_t i)
 {
 	if (t->nodes[i].low != t->nodes[i].number)
@@ -216,7 +216,7 @@ static bool is_early(const struct order *order, uint32_t line)
 static bool is_after(const struct order *order, uint32_t line, uint32_t other)
 {
 	uint32_t stack[REACH_MAX], n = 0, looked = 0;
-	/* systemd mounts early lines before it starts the network. */
+	/* systemd mounts `other` before it starts the network, and `line` after. */
 	if (has(order, line, ORDER_IS_NETWORK) && is_early(order, other))
 		return true;
 	stack[n++] = line;

@@ -11,7 +11,8 @@
 
 /** The mount that a line of the file makes. */
 struct mounter {
-	uint32_t of;             /* index of the mount in the plan; NONE: it is not in the plan */
+	uint32_t of;             /* index of the mount in the plan; NONE: the plan does not have the
+	                            mount */
 	bool used;               /* the line mounts a different source on the mount point of a
 	                            mount of the plan, and is reported with that mount */
 	bool repeated;           /* the line of a mount already mounts this source on this mount

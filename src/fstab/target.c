@@ -85,7 +85,7 @@ bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
 		return false;
 	vfs_flags_named(line->options, &flags);
 	/* The kernel refuses all options of an overlay on a remount, since util-linux 2.39 uses
-	   the new system calls; other types refuse those that they do not have. */
+	   the new system calls; other types refuse only options that they do not have. */
 	for (uint32_t i = 0; i < line->nopts; ++i) {
 		const struct opt *o = &line->opts[i];
 		if (!o->is_x && !fsopt_is_general(o->text, o->nname)

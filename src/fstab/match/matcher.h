@@ -63,7 +63,8 @@ struct matcher {
 	size_t nentries;
 	struct planned *mounts;
 	size_t nmounts;
-	struct pathmap entry_by, mount_by;   /* key -> index of the first entry or mount */
+	struct pathmap entry_by, mount_by;   /* mount point (`key`) -> index of its first entry, of
+	                                        its first mount */
 	struct map64 first_of;         /* device of a file system with subvolumes -> index of the
 	                                  line of its first mount in the plan, whose options
 	                                  apply to all its subvolumes */
@@ -119,9 +120,9 @@ enum match_pairing {
 /** Find the line that made a mount, and set mount->entry and candidate.live of the line. */
 enum match_pairing match_pair(struct matcher *m, struct planned *mount);
 
-/** Whether the options of a mount and its line should be compared.  If the mount cannot be
-    expressed in fstab, only if the reason is that a password or name is missing which the line
-    has. */
+/** Whether the options of a mount and its line should be compared.  For a mount that cannot be
+    expressed in fstab: only if the obstacle is a password or name that the line has, but the kernel
+    does not show. */
 bool match_compares_options(struct matcher *m, const struct candidate *entry,
                             const struct planned *mount);
 
@@ -130,18 +131,19 @@ bool match_compares_options(struct matcher *m, const struct candidate *entry,
 struct candidate *match_wrong(struct matcher *m, const struct planned *mount);
 
 /** Whether a line on the mount point of a mount, with a different source, would be mounted over the
-    mount at boot.  False for a noauto line, or if the line makes a mount beneath. */
+    mount at boot.  False for a noauto line, or if the line makes a mount beneath this mount. */
 bool match_is_in_the_way(struct matcher *m, const struct candidate *entry,
                          const struct planned *mount);
 
-/** Whether a second line on the mount point of a paired mount is redundant or a conflict.
+/** Whether a second line, on the mount point of a mount with a line, is redundant or conflicts with
+    the line of the mount.
     @source      The source of the line of the mount.
     @kind [out]  FSTAB_DIFFER_REPEATED or FSTAB_DIFFER_CONFLICT. */
 bool match_is_further(struct matcher *m, const struct candidate *entry, const char *source,
                       const struct planned *mount, enum fstab_difference_kind *kind);
 
-/** Find the next line that names a swap space but is not the line matched with it; NULL: no such
-    line.
+/** Find the next further line for a swap space, other than the line that is matched with this swap
+    space; NULL: no such line.
     @entry  Search the lines after this line; NULL: search the whole file.
     @mount  The swap space; for a mount, the result is NULL. */
 struct candidate *match_next_swap(struct matcher *m, const struct candidate *entry,

@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-/** Call shown_same_layers(); if memory runs out, the arena fails. */
+/** Whether the options of an overlay line and of an overlay mount name the same layers.  If memory
+    runs out, the arena fails. */
 static bool same_layers(struct matcher *m, const char *line, const char *live)
 {
 	int same = shown_same_layers(line, live);

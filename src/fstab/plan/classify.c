@@ -236,8 +236,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 
 /* Binds. */
 
-/** Whether a mount of the root directory of the same file system exists, with the source that m
-    has. */
+/** Whether the root directory of the file system of m is mounted, with the source of m. */
 static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {

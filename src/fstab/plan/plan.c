@@ -166,7 +166,7 @@ static enum state name_image(struct maker *mk, uint32_t i, const struct fstab_de
 	return LINE;
 }
 
-/** Choose source, type and pass of the line of a mount on a device.
+/** Choose source, type and fsck pass of the line of a mount on a device.
     @first [out]  Options that attach an image; not set if the source is not an image. */
 static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device *device,
                               struct fstab_line *line, const char **first)
@@ -187,8 +187,8 @@ static enum state name_device(struct maker *mk, uint32_t i, struct fstab_device 
 			                   "known");
 		line->fstype = device->tags->type;
 	}
-	/* No pass for an image, or for a type whose helper of fsck(8) does nothing or is missing in
-	   ROOT. */
+	/* No fsck pass for an image, or for a type whose helper of fsck(8) does nothing or is
+	   missing in ROOT. */
 	const char *fsck = arena_printf(mk->arena, "fsck.%s", line->fstype);
 	if (!*first && fstype_flags(line->fstype) & FST_FSCK
 	    && fstab_answer(facts, FSTAB_HAS_HELPER, fsck) != 0)
