@@ -15,7 +15,8 @@ enum {
 	AUDIT_OPTIONS_MAX = 16384,   /* maximum bytes of the options of an entry; longer options are
 	                                not checked */
 	AUDIT_NAME_MAX = 40,         /* maximum bytes of a word checked for misspellings */
-	AUDIT_MISSES_MAX = 2000,     /* maximum of audit.misses, and of audit.looks */
+	AUDIT_MISSES_MAX = 2000,     /* maximum of audit.misses and of audit.looks, which count slow
+	                                searches */
 	AUDIT_BOOT = 4,              /* combined with a severity: the finding is a risk for the
 	                                boot */
 };
@@ -26,8 +27,8 @@ struct audit {
 	struct arena work;       /* memory of the maps and the order */
 	struct fstab_entry *entries;   /* the entries of the fstab */
 	size_t count;
-	struct pathmap by_target;   /* mount point -> its entries that are not idle; the first
-	                               entry is added last, and so found first */
+	struct pathmap by_target;   /* mount point -> its entries without fstab_entry.idle; the
+	                               first entry is added last, and so found first */
 	/* The key of both maps is a mount point with symlinks followed.  first_at -> the first
 	   entry of the mount point, the only entry that systemd reads; first_mounted_at -> the
 	   first entry without noauto, which mount -a mounts. */
@@ -54,8 +55,8 @@ struct audit {
 	                                   added now: see struct audit_finding */
 };
 
-/** Whether a mount was made by the system, a session or a container whose owner is not in
-    `include`, so that rules only count the mount. */
+/** Whether a mount was made by the system, a session or a container, and the owner of the mount is
+    not in `include`: rules then only count the mount. */
 bool audit_is_others(const struct fstab_line *line, const char *const *include);
 
 /** Add a finding, as audit_report_add() does.
@@ -90,12 +91,12 @@ const char *audit_command(struct audit_report *report, const char *instead, cons
 /** Sort the findings.  @return 0, or -1 if memory ran out (ENOMEM). */
 int audit_finish(struct audit_report *report);
 
-/** Find the first entry that is not idle and has a path as its mount point; or NULL. */
+/** Find the first entry that boot or an access mounts (not fstab_entry.idle) on a path; or NULL. */
 const struct fstab_entry *audit_at(const struct audit *audit, const char *path);
 
-/** Find the entry that mounts a path, or the nearest directory above the path, except "/".  Idle
-    entries, and `self`, do not count; of several entries, the first is returned.  NULL: there
-    is no such entry. */
+/** Find the entry that mounts a path, or the nearest directory above the path, except "/".  Entries
+    that nothing mounts (fstab_entry.idle), and `self`, do not count; of several entries, the first
+    is returned.  NULL: there is no such entry. */
 const struct fstab_entry *audit_above(const struct audit *audit, const struct fstab_entry *self,
                                       const char *path);
 
@@ -163,7 +164,7 @@ bool audit_needs_optional(struct audit *audit, const struct fstab_entry *entry);
 
 /* repeated.c */
 
-/** Add an entry to the index of sources by device number.  Call for the last entry first. */
+/** Add an entry to audit->by_source.  Call for the last entry first. */
 void audit_index_source(struct audit *audit, uint32_t i);
 
 void audit_repeated(struct audit *audit, const struct fstab_entry *entry);
@@ -185,7 +186,7 @@ void audit_values(struct audit *audit, const struct fstab_entry *entry);
 /* source.c */
 
 /** Remove the quotation marks around the value of a tag, as mount(8) and systemd do.
-    @return the tag; `source` if it is not such a tag. */
+    @return the tag; `source` if it is not a tag with a quoted value. */
 const char *audit_unquoted(struct audit_report *report, const char *source);
 
 /** Find the line that opens, at boot, the mapping (such as of LUKS) that a missing device is, or

@@ -20,8 +20,8 @@
 /** A mount, a swap space or a finding.  Strings are decoded, without secrets, and never NULL. */
 struct audit_base_entry {
 	enum audit_base_kind { BASE_MOUNT, BASE_SWAP, BASE_FINDING } kind;
-	bool light;              /* users or the kernel may mount and unmount it at any time:
-	                            BASE-CAME and BASE-WENT have severity info */
+	bool light;              /* users or the kernel may make and remove the mount at any time,
+	                            so BASE-CAME and BASE-WENT have severity info */
 	union {
 		struct {
 			const char *target;   /* the mount point, the swap space, or the code of
@@ -53,9 +53,10 @@ struct audit_baseline {
 	const char *host, *root;
 	int64_t time;            /* of the collection, in seconds since 1970 */
 	audit_set rules;  /* rules that were checked */
-	unsigned include;        /* included owners: bit i for audit_base_owners[i] */
-	bool detailed;           /* findings have a severity, by which they are compared as well,
-	                            and an owner */
+	unsigned include;        /* owners whose mounts are included: bit i for
+	                            audit_base_owners[i] */
+	bool detailed;           /* findings have an owner and a severity; the severity is compared
+	                            too */
 	struct audit_base_list mounts;     /* mounts and swap spaces, sorted */
 	struct audit_base_list findings;   /* findings, sorted */
 	struct arena arena;      /* memory of the lists and strings */

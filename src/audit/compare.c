@@ -18,7 +18,7 @@ struct target {
 	const char *path;
 	const struct fstab_entry *old;   /* the first line of the old text that is mounted at boot
 	                                    or on access, from a device, server or directory */
-	const struct fstab_entry *now;   /* the first such line of the new text */
+	const struct fstab_entry *now;   /* as `old`, but of the new text */
 	const struct fstab_entry *line;  /* the first line of the new text, preferably mounted at
 	                                    boot or on access */
 	const struct fstab_entry *needed;   /* the first line of the new text that boot needs, from

@@ -268,7 +268,7 @@ void audit_report_destroy(struct audit_report *report);
     counted, in report->suppressed. */
 void audit_report_add(struct audit_report *report, const struct audit_finding *finding);
 
-/** Mark a rule as not checked for all lines. */
+/** Record that a rule was not checked on some line or mount. */
 void audit_not_checked(struct audit_report *report, enum audit_code code);
 
 /** The circumstances that explain why a rule was not checked. */

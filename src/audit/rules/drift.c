@@ -38,7 +38,7 @@ static bool is_cut(const struct tabline *line)
 }
 
 /** Fill drift->cause and drift->cut: find lines whose source was already reported as missing or
-    misspelled, and lines that are cut. */
+    misspelled, and damaged lines that end in the middle. */
 static void note_causes(struct drift *drift)
 {
 	const struct fstab_file *file = drift->in->file;
@@ -174,8 +174,8 @@ const char *drift_restore_hint(const struct drift *drift)
 	                     "--add=persistent", "--diff", NULL);
 }
 
-/** Whether a line that is cut begins like the line of a mount or swap space; its last field may be
-    a part. */
+/** Whether a line that ends in the middle begins like the line of a mount or swap space; the last
+    field of the line may be incomplete. */
 static bool begins_line(const struct drift *drift, const struct fstab_entry *line,
                         const struct fstab_line *live)
 {
@@ -359,7 +359,7 @@ static void check_other(struct drift *drift, const struct fstab_entry *line,
 	const char *hint = is_skipped(drift, live->target)
 		? "systemd mounts it by itself and skips this line; use another mount point" : NULL;
 	/* Report only a mount made by the system; a mount of unknown owner over the mount of the
-	   line is reported by itself. */
+	   line has a finding of its own. */
 	if (!idle && !alike && live->fate == FSTAB_OWN && !line->bind)
 		drift_report(drift, DRIFT_TYPE, line, live, AUDIT_WARNING, fstype,
 			     live->mount && live->mount->fstype ? live->mount->fstype : "?", hint,

@@ -26,9 +26,9 @@ struct drift {
 	                             subvolume */
 	bool *reported;           /* reported[i]: line i needs no further check */
 	size_t *cause;            /* cause[i]: number, from 1, of the finding that the source of
-	                             line i is missing or misspelled, or that line i is cut; 0: no
-	                             such finding */
-	uint32_t cut[DRIFT_CUT_MAX];   /* numbers of the first lines that are cut in the middle */
+	                             line i is missing or misspelled, or that line i ends in the
+	                             middle; 0: no such finding */
+	uint32_t cut[DRIFT_CUT_MAX];   /* numbers of the first lines that end in the middle */
 	size_t ncut;
 	bool any;                 /* the fstab has an entry */
 	bool of_disk;             /* the root is on a disk */
@@ -45,7 +45,7 @@ void drift_report(struct drift *drift, enum audit_code code, const struct fstab_
 /** A command that adds the missing lines of mounts, and makes damaged lines comments. */
 const char *drift_restore_hint(const struct drift *drift);
 
-/** Call fstab_name_line() or fstab_name_live(), and return the result as a string. */
+/** Name a line, or a mount, for a message, as fstab_name_line() and fstab_name_live() do. */
 const char *drift_line_name(const struct drift *drift, const struct fstab_entry *line,
                             const struct fstab_line *live);
 const char *drift_live_name(const struct drift *drift, const struct fstab_line *live,
