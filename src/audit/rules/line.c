@@ -100,8 +100,8 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 		found = audit_hidden(audit, entry->opts[i].name, &hidden);
 	if (!found)
 		return false;
-	/* If "UUID=x /d" has such a character, for example U+00A0, where the blank should be, the
-	   text after this character was probably intended as the mount point. */
+	/* If "UUID=x /d" has a character such as U+00A0 (no-break space) where the blank should be,
+	   the text after this character was probably intended as the mount point. */
 	struct fstab_entry intended = *entry;
 	struct hidden first, next;
 	const char *in = odd ? audit_hidden(audit, entry->source, &first) : NULL;

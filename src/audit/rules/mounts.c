@@ -55,7 +55,7 @@ static bool same(const char *a, const char *b)
 
 /** Set the members of a finding that name a mount.
     @over  The mount that covers this mount; or NULL.  If the comment above the fstab line of `over`
-           ignores the code, the finding gets that line, so that it is ignored. */
+           ignores the code, the finding gets that line, so that the comment ignores the finding. */
 static struct audit_finding about(const struct mounts_audit *mounts, enum audit_code code,
                                   const char *target, const struct fstab_line *line,
                                   const struct mount *over)
@@ -125,8 +125,8 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 		bool other = (m->vfs_opts && over->vfs_opts
 		              && strcmp(m->vfs_opts, over->vfs_opts) != 0)
 		             || (by && by->of && by->of != line->of);
-		/* If the covering mount has different flags or a line of its own, it is intended.
-		   Containers mount /dev/shm twice. */
+		/* Do not report a covering mount with different flags or with a line of its own,
+		   which is intended, or /dev/shm, which containers mount twice. */
 		if (!other && strcmp(target, "/dev/shm") != 0)
 			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
 		return;

@@ -396,7 +396,8 @@ static void check_conflict(struct audit *audit, const struct fstab_entry *entry,
 {
 	if (map64_get(&audit->keys, map64_text(other)) == MAP64_NONE)
 		return;
-	/* If one of two ranked options is relatime, the default, the conflict is only an info. */
+	/* If the kernel prefers an option (`wins`) to relatime, the default, the conflict is only
+	   an info. */
 	bool is_default = wins && (strcmp(option, "relatime") == 0
 	                           || strcmp(other, "relatime") == 0);
 	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, is_default ? AUDIT_INFO : AUDIT_WARNING,
@@ -429,8 +430,8 @@ static uint64_t key_of(const struct opt *option)
 	return map64_bytes(MAP64_BYTES, option->text, option->nname);
 }
 
-/** Whether two options with one name request the same: subvol=/@ and subvol=@, 0755 and 755.  Names
-    are compared as text. */
+/** Whether two options with one name have the same effect: subvol=/@ and subvol=@, 0755 and 755.
+    Except for subvol=, values that do not begin with a digit are compared as text. */
 static bool is_same_option(const char *fstype, const struct opt *a, const struct opt *b)
 {
 	if (a->n == b->n && memcmp(a->text, b->text, a->n) == 0)

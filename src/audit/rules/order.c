@@ -39,7 +39,8 @@ void audit_order_make(struct audit *audit)
 }
 
 /** Get the findings of order_check() about an entry.  Call for the entries in the order of the
-    file. */
+    file.
+    @count [out]  The number of findings. */
 static const struct order_finding *findings_of(struct audit *audit, const struct fstab_entry *entry,
                                                size_t *count)
 {

@@ -4,7 +4,7 @@
  * of other lines.
  *
  * The kernel refuses a lower layer that is, or lies in, another lower layer or the upper directory,
- * if both are on the same mount.  It accepts an upper directory within a lower layer.
+ * if both are on the same mount.  The kernel accepts an upper directory within a lower layer.
  */
 #include "audit/audit_impl.h"
 

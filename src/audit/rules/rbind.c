@@ -31,8 +31,8 @@ struct bounds {
 	bool source;             /* `binds` has the sources of the lines, not the targets */
 };
 
-/** Get the target or source of a line that makes a visible bind; NULL: not such a line, unknown, or
-    "/", which contains every path. */
+/** Get the target or source of a line that makes a visible bind.  NULL: the line makes no visible
+    bind, or the path is unknown or is "/", which contains every path. */
 static const char *end_of(const struct bounds *b, uint32_t line)
 {
 	const struct fstab_line *of = b->match->of[line];

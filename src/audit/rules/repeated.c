@@ -73,8 +73,8 @@ static void check_superblock(struct audit *audit, const struct fstab_entry *firs
 			       first->line->number);
 }
 
-/** Find the first entry with the mount point of `entry` in a map, if it is before `entry`; or
-    NULL. */
+/** Find the first entry with the mount point of `entry` in a map, if the found entry precedes
+    `entry`; or NULL. */
 static const struct fstab_entry *earlier(const struct audit *audit, const struct pathmap *map,
                                          const struct fstab_entry *entry)
 {
