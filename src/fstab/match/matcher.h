@@ -66,8 +66,8 @@ struct matcher {
 	struct pathmap entry_by, mount_by;   /* mount point (`key`) -> index of its first entry, of
 	                                        its first mount */
 	struct map64 first_of;         /* device of a file system with subvolumes -> index of the
-	                                  line of its first mount in the plan, whose options
-	                                  apply to all its subvolumes */
+	                                  line of its first mount in the plan; the options of this
+	                                  line apply to all subvolumes */
 	struct map64 devices;          /* tag or path of a device -> index of the mount of the
 	                                  device */
 	struct map64 shown;            /* mount points, root directories of mounts, and the
@@ -114,7 +114,7 @@ enum match_pairing {
 	MATCH_NOTHING,        /* the mount should not have a line */
 	MATCH_PAIRED,         /* mount->entry is the index of the line of the mount */
 	MATCH_UNPAIRED,       /* no line makes the mount */
-	MATCH_INEXPRESSIBLE,  /* no line makes the mount, and it cannot be expressed in fstab */
+	MATCH_INEXPRESSIBLE,  /* no line makes the mount, which cannot be expressed in fstab */
 };
 
 /** Find the line that made a mount, and set mount->entry and candidate.live of the line. */

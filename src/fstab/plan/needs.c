@@ -286,8 +286,8 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
 	uint32_t whole = map64_get(&mk->primary, mount_dev(m));
-	/* No fault if the bind is read-only as well, or if no line makes the file system read-only,
-	   because the file system is not mounted as a whole, or by the system, or writable. */
+	/* No fault if the bind or its file system is read-only, or if no line mounts the root of
+	   the file system read-only. */
 	if (shown_mount_readonly(m) || shown_super_readonly(m)
 	    || whole == MAP64_NONE || mk->decisions[whole].state == OWN
 	    || !plan_is_ro_view(plan_mount(mk, whole)))

@@ -279,7 +279,8 @@ static bool is_of_ostree(const struct mount *mount, const char *target)
 	return *at && strcmp(at, target) == 0;
 }
 
-/** Append a user's name of n bytes unless it is empty or root.  @return whether appended. */
+/** Append a user's name or ID of n bytes, unless it is empty or that of root.
+    @return whether the name was appended. */
 static bool named_user(struct strbuf *user, const char *name, size_t n)
 {
 	if (n == 0 || word_is(name, n, "0") || word_is(name, n, "root"))
