@@ -278,7 +278,8 @@ static const struct {
 
 /* Lines. */
 
-/** Split the line into p->words.  @return false: the line has no word, or a problem. */
+/** Split the line into p->words.
+    @return false: the line has no word, or a problem was recorded. */
 static bool cut(struct parser *p)
 {
 	p->nwords = 0;

@@ -371,8 +371,8 @@ static void check_line(struct drift *drift, const struct fstab_entry *line)
 {
 	const char *target = line->target;
 	bool swap = line->swap, automount = line->automount;
-	/* waits: the line is mounted only when a unit that the line names starts, which may not
-	   have started yet. */
+	/* waits: the line is mounted only when a unit of x-systemd.wanted-by= or required-by=
+	   starts.  This unit need not be running. */
 	bool waits = line->noauto && line->unit_starts;
 	if (line->idle || waits || (!swap && *target != '/')
 	    || (drift->in->uptime >= 0 && drift->in->uptime < AUDIT_BOOTING))

@@ -78,7 +78,7 @@ static bool has_any_form(const char *value, const char *const *forms, bool *othe
 
 size_t audit_quote(const char *text)
 {
-	/* U+00AB; U+2018 to U+201F. */
+	/* Typographic quotation marks: U+00AB; U+2018 to U+201F. */
 	if (strncmp(text, "\xc2\xab", 2) == 0)
 		return 2;
 	if (strncmp(text, "\xe2\x80", 2) == 0 && (text[2] & 0xf8) == 0x98)

@@ -52,7 +52,7 @@ static void check_stale(const struct audit_live *in, struct audit_report *report
 
 /* DRIFT-NOT-MOUNTED, SWAP-NOT-ACTIVE */
 
-/** Record the mount points and swap spaces of the lines, which audit_drift() checks. */
+/** Record the mount points and swap spaces of the fstab lines: audit_drift() checks these lines. */
 static void note_lines(const struct audit_live *in, struct audit_report *report,
                        struct pathmap *lines)
 {
