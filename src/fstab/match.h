@@ -49,7 +49,8 @@ struct fstab_difference {
 struct fstab_bound {
 	const struct mount *in;        /* the mount that contains the source; NULL: the line is
 	                                  not a bind, or the source is unknown */
-	const char *path;              /* the source, from ROOT, with symlinks followed */
+	const char *path;              /* the source, as a path from fstab_match_input.root, with
+	                                  symlinks followed */
 };
 
 struct fstab_match {

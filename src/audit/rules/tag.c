@@ -3,9 +3,9 @@
  * Find tags that no device can have: UUID=<uuid>, LABEL= without a value, the serial number of a
  * FAT as the UUID of an ext4.
  *
- * libblkid writes the UUID of each type of file system in one form, and udev names the link in
- * /dev/disk after it.  mount(8) and systemd do not find a UUID written in a different form, even if
- * only upper and lower case differ.
+ * libblkid writes the UUID of each type of file system in one form, and udev makes a link in
+ * /dev/disk with the UUID in this form.  mount(8) and systemd do not find a UUID written in a
+ * different form, even if only upper and lower case differ.
  *
  * Source: libblkid/src/superblocks/ and partitions/ of util-linux 2.38.
  */

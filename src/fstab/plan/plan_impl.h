@@ -25,7 +25,8 @@ enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
 
 /** The decision about a mount, a node of the discovery, and the data that it depends on. */
 struct decision {
-	const char *target;      /* mount point from ROOT; NULL: not below ROOT, or unknown */
+	const char *target;      /* mount point, as a path from ROOT (in->root); NULL: not below
+	                            ROOT, or unknown */
 	uint8_t state;           /* enum state */
 	bool visible;            /* below ROOT and reachable by its path; binds of the mount point
 	                            onto itself may lie over the mount */
