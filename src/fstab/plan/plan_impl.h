@@ -37,7 +37,7 @@ struct decision {
 	bool automount;          /* mounted by an automount unit that was generated from an fstab
 	                            line: the line gets x-systemd.automount */
 	bool unnamed;            /* REFUSED, only because the device has no persistent name */
-	uint8_t lined;           /* the result of find_line(); 0: not found yet */
+	uint8_t lined;           /* the result of find_line(), enum lined; 0: not looked up yet */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;
@@ -139,8 +139,8 @@ const char *plan_bind_fault(struct maker *mk, uint32_t i);
 
 /* classify.c */
 
-/** Classify all mounts: set all members of their decisions except `unnamed`, and fill the maps of
-    the maker. */
+/** Classify all mounts: set the members of their decisions, except `unnamed` and `lined`, and fill
+    the maps of the maker. */
 void plan_classify(struct maker *mk);
 
 /** The fstab_line.owner of a mount point or swap space that has a systemd unit not generated from
