@@ -90,12 +90,13 @@ struct audit_opts {
 	bool help, list_rules, explain, show_config, version;
 	bool only;                /* --only was given */
 	audit_set rules, without; /* the enabled rules; the rules of --disable */
-	int fail_on;              /* enum audit_severity; a higher number: never */
+	int fail_on;              /* the enum audit_severity from which on findings set the exit
+	                             status; a higher number: no findings do */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	bool is_static;           /* check only the text of the fstab, without facts about a host */
-	bool under, holders;      /* check data covered by mounts; processes that hold unmounted
-	                             file systems */
+	bool under, holders;      /* --under: check for data covered by mounts; --holders: check for
+	                             processes that hold unmounted file systems */
 	double timeout;           /* of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
 	char **paths;             /* report only mounts at or below these paths, which the audit
@@ -352,7 +353,7 @@ int audit_way_collect(struct audit_way *way, int rc, const struct os_bounded *do
 /** Append the document of a failed audit.  @why  The reason.  @return the exit status. */
 int audit_way_fail(struct audit_way *way, const char *why, struct strbuf *document);
 
-/** Report invalid options in the requested format, if it is a format for programs.
+/** Report invalid options in the requested format, if this format is for programs.
     @return the exit status of the program. */
 int audit_way_refuse(struct audit_way *way, int argc, char **argv);
 

@@ -120,8 +120,8 @@ static void put_gravest(const struct audit_reported *reported, struct strbuf *li
 			put_without_bars(line, &path);
 			int more = left > 1 ? snprintf(NULL, 0, MORE, left - 1) : 0;
 			size_t most = room - (size_t)more;
-			/* The first finding is always listed; its path is cut or omitted if it does
-			   not fit. */
+			/* The first finding is always listed: if the finding does not fit, its path
+			   is cut or omitted. */
 			fits = line_width(line) <= most;
 			if (!fits && listed)
 				line->len = start;

@@ -133,8 +133,8 @@ void audit_watch_all(const struct audit_opts *opts, struct fstab_machine *machin
 	host_watch_errors(&machine->host, opts->way.errors);
 }
 
-/** Whether a finding requires an answer of systemd.  Without the answer, the finding is missing in
-    the report but not known to be cleared. */
+/** Whether a finding requires an answer of systemd.  Without the answer, the report lacks the
+    finding although its cause may remain. */
 static bool is_of_units(const struct audit_base_entry *entry)
 {
 	int code = audit_code(entry->target, strlen(entry->target));
@@ -432,7 +432,8 @@ int audit_watch_run(const struct audit_work *work)
 		opts->way.seconds = SECONDS_DEFAULT;
 	int status = watch_open(&w) == 0 ? audit_once(&w) : AX_FAILED;
 	while (status == 0 && !w.end) {
-		/* When an audit is due, poll the tables once more: a new change may delay it. */
+		/* When an audit is due, poll the tables once more: a new change may delay the
+		   audit. */
 		double due = audit_pace_due(&w.pace);
 		bool waited = os_now() >= due;
 		if (wait_for(&w, NULL, due) < 0) {
