@@ -80,8 +80,8 @@ static const char *cell_sources(struct cells *cells, const struct row *row)
 	return cell_source(cells, row);
 }
 
-/** Get a tag, such as LABEL, of the device of a row; if the source is written as this tag, as in
-    an fstab, the value in the source. */
+/** Get the value of a tag, such as LABEL, of the device of a row.  If the source is written as this
+    tag, as in an fstab, the value is taken from the source. */
 static const char *cell_tag(struct cells *cells, const struct row *row)
 {
 	enum tag want = (enum tag)cells->arg;

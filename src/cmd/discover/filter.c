@@ -197,7 +197,7 @@ static bool report_left_out(const struct picker *p, const char *text)
 	return true;
 }
 
-/** Select one mount by --target or --mountpoint: the topmost of a stack. */
+/** Select the mount of --target or --mountpoint; of stacked mounts, the topmost. */
 static int pick_target(struct picker *p)
 {
 	struct run *run = p->run;

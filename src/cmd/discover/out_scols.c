@@ -4,8 +4,8 @@
  *
  * libsmartcols (2.38 to 2.42) escapes cells: in tables, control bytes and bytes invalid in the
  * locale become \xhh; in raw and pairs, all but printable ASCII.  So cells are not escaped here.
- * In JSON, libsmartcols would copy invalid UTF-8.  It writes cells of type "number" unchanged, so
- * all cells have this type and contain JSON.
+ * In JSON, libsmartcols would copy invalid UTF-8, but writes cells of type "number" unchanged.
+ * So all cells have this type and contain JSON.
  */
 #include "cmd/discover/output.h"
 
@@ -169,8 +169,8 @@ out:
 static bool have_room(size_t longest)
 {
 	/* libsmartcols may write each byte as four, \xhh, and stores each row in two buffers. */
-	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: so that it is not
-	                                                             optimized away */
+	char *volatile room = malloc(64 * 1024 + 16 * longest);   /* volatile: so that the compiler
+	                                                             keeps the call */
 	bool have = room;
 	free(room);
 	return have;

@@ -10,13 +10,14 @@
 enum tag { TAG_LABEL, TAG_UUID, TAG_PARTLABEL, TAG_PARTUUID, TAG_NONE };
 
 /** Parse a source of the form TAG=VALUE.  @value, len [out]  The value without surrounding quotes.
-    @return the tag; TAG_NONE: another form, or NULL. */
+    @return the tag; TAG_NONE: the source is NULL or has another form. */
 enum tag source_tag(const char *source, const char **value, size_t *len);
 
 /** Get the value of a tag of a device, or NULL.  @tag  Not TAG_NONE. */
 const char *tag_value(const struct devmap_tags *of, enum tag tag);
 
-/** List the devices that have a file system in run->devices, unless they are listed already.
+/** Store the devices that have a file system in run->devices, unless the devices are stored
+    already.
     @return the number of devices, or -1.  Errors: those of devmap_list(). */
 ssize_t run_devices(struct run *run);
 
@@ -31,7 +32,8 @@ struct source_spec {
 	enum tag tag;
 	const char *value;            /* value of the tag */
 	size_t len;
-	bool is_dev;                  /* the device number is known */
+	bool is_dev;                  /* the source is a device number or the path of a block
+	                                 device */
 	uint32_t dev_major, dev_minor;
 	struct strbuf path;           /* resolved path, if the text is a path */
 };
