@@ -172,7 +172,8 @@ void find_batch_run(struct find *find, const struct query_action *action)
 }
 
 /** Make the directory of the current object the directory of the batch.  If the batch has objects
-    of another directory, run the command for these first.  @return 0, or -1. */
+    of another directory, run the command for these objects first.
+    @return 0, or -1. */
 static int batch_enter(struct find *find, const struct query_action *action)
 {
 	struct batch *batch = find->actions[action->index].batch;

@@ -89,7 +89,7 @@ void find_destroy(struct find *find);
 /** Report an error of an object.  @error  An errno. */
 void find_error(struct find *find, const char *object, int error);
 
-/** Open a file for writing, unless it is one of the open files.
+/** Open a file for writing, unless the file is open already.
     @why [out]  Why the file is refused, as for path_create_named().
     @return the file, or NULL with errno. */
 struct find_file *find_file_open(struct find *find, const char *name, struct strbuf *why);

@@ -63,7 +63,7 @@ static void put_text(const struct putting *p, const char *text)
 	put_bytes(p, text, strlen(text));
 }
 
-/** Append n bytes of a name, quoted for a terminal, as put_bytes(). */
+/** Append n bytes of a name as put_bytes() does; if p->env->quote is set, quote the name first. */
 static void put_name(const struct putting *p, const char *name, size_t n)
 {
 	struct strbuf raw = {0}, quoted = {0};

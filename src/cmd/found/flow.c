@@ -30,7 +30,7 @@
 enum {
 	FLOW_TEXTS = 16,
 	FLOW_SIZE = 256 * 1024,   /* bytes written at once */
-	FLOW_SMALL = 4096,        /* shorter texts are appended to the previous text */
+	FLOW_SMALL = 4096,        /* bytes; shorter texts are appended to the previous text */
 };
 
 #define TICK 0.1              /* maximum delay of lines, in seconds */

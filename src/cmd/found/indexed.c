@@ -39,7 +39,7 @@ struct indexed {
 	struct flow *flow;
 	struct search_source source;
 	struct mount_table *table;
-	struct devmap *devs;      /* NULL: ENOMEM */
+	struct devmap *devs;      /* NULL: memory ran out */
 	int dirfd;                /* the directory of all indexes; -1: it does not exist */
 	struct strbuf dir;        /* path of the directory of all indexes */
 	const char *given;        /* argument of --index-dir, or NULL */
@@ -121,7 +121,8 @@ static int get_uuid(struct indexed *indexed, const struct source_start *start,
 	if (!*uuid)
 		strbuf_printf(&indexed->why, "%s has no index: %s; search it without --index",
 		              m->point, index_why(PLACE_NAMELESS));
-	/* Two in-memory file systems never have the same ID. */
+	/* Two in-memory file systems never have the same ID: do not search for another file
+	   system. */
 	bool unique = fstype_flags(m->fstype) & FST_PSEUDO;
 	for (size_t i = 0; i < indexed->table->count && *uuid && !unique; ++i) {
 		const struct mount *o = &indexed->table->mounts[i];

@@ -95,7 +95,8 @@ static bool number(struct strbuf *text, uint64_t value)
 /** Append a time: seconds since 1970, with nanoseconds. */
 static bool time_of(struct strbuf *text, struct k_statx_time t)
 {
-	/* Nanoseconds count upwards from t.sec, even before 1970. */
+	/* Nanoseconds count upwards from t.sec, even before 1970: -0.25 s is stored as -1 s and
+	   750,000,000 ns. */
 	bool before = t.sec < 0 && t.nsec > 0;
 	int64_t sec = before ? -(t.sec + 1) : t.sec;
 	strbuf_printf(text, "%s%" PRId64 ".%09" PRIu32, before ? "-" : "", sec,

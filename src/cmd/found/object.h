@@ -35,8 +35,8 @@ void object_cells_destroy(struct object_cells *cells);
 /** The input of a cell. */
 struct object {
 	struct object_cells *cells;  /* NULL: only columns that any thread can show */
-	const char *dir;             /* the path up to the name, as printed; "": `path` has it
-	                                all */
+	const char *dir;             /* the path up to the name, as printed; "": `path` is the whole
+	                                path */
 	size_t dir_len;
 	const char *path;            /* the rest of the path: the name, or the whole path */
 	unsigned char type;          /* DT_* */

@@ -106,8 +106,8 @@ int roots_once(struct roots *roots, struct os *os)
 		const size_t before = seen.count;
 		uint32_t number;
 		rc = intern_put(&seen, key, strlen(key), &number);
-		/* Keep a missing root each time: the search reports every argument that is
-		   missing. */
+		/* Keep a root that does not exist even if it was given before: the search reports
+		   each argument that does not exist. */
 		if (seen.count > before || (here && key != id))
 			roots->names[n++] = roots->names[i];
 	}
@@ -128,7 +128,7 @@ int roots_parse_chirp_auth(void *to, const struct option_row *row, const char *t
 
 /* The output flow blocks signals in this thread.  A child started between a Ctrl-C and the end of
    getmnt would miss the signal.  So before the child starts, pending signals are delivered, and
-   signals are unblocked until it has started. */
+   signals are unblocked until the child has started. */
 
 static void hold_signals(const struct reach *reach, bool hold)
 {
