@@ -113,8 +113,8 @@ struct index_found {
 	int error;                   /* why it cannot be opened */
 	size_t place;                /* the mount whose root is the root of the index: position in
 	                                index_run.places; SIZE_MAX: none */
-	size_t twin;                 /* a mount with PLACE_TWIN that may show the file system of the
-	                                index; or SIZE_MAX */
+	size_t twin;                 /* a mount that may show the file system of the index: another
+	                                mounted file system has the same UUID; or SIZE_MAX */
 	char *title;                 /* for messages: the mount point, or else `name` */
 };
 

@@ -88,7 +88,7 @@ static void put_ratios(struct json *json, const struct profile_row *rows)
 	json_end(json);
 }
 
-/** Write the difference between a row and getmnt3 with all its rules. */
+/** Write the difference between a row and the algorithm getmnt3 with all its rules. */
 static void put_more(struct json *json, const struct profile_row *row,
                      const struct profile_row *all_rules)
 {

@@ -89,7 +89,8 @@ static void cell_figure(struct sheet *s, const struct profile_row *row, enum pro
 		sheet_cell(s, "%s%.0f", bound_of(row), value);
 }
 
-/** Add a cell: the difference between a figure of a row and of getmnt3 with all its rules. */
+/** Add a cell: the difference between a figure of a row and of the algorithm getmnt3 with all its
+    rules. */
 static void cell_more(struct sheet *s, const struct profile_row *row,
                       const struct profile_row *all_rules, enum profile_figure figure)
 {

@@ -4,9 +4,9 @@
  *
  *     PATH or --live --> turns: each row, in varying order --> medians --> tables
  *
- * A row is an algorithm, or getmnt3 without a certain rule.  The first turn warms the caches and
- * shows how long each row takes, so that the other turns fit into the time limit.  A row that was
- * stopped is not run again.
+ * A row is an algorithm (getmnt1, getmnt2 or getmnt3), or getmnt3 without a certain rule.  The
+ * first turn warms the caches and shows how long each row takes, so that the other turns fit into
+ * the time limit.  A row that was stopped is not run again.
  */
 #include "cmd/profile/profile.h"
 
@@ -134,7 +134,7 @@ static int run_row(struct profile_study *study, size_t i)
 		if (i + 1 == PROFILE_ALGORITHMS && turn.state == PROFILE_DONE)
 			memcpy(study->reason, turn.reason, sizeof(study->reason));
 	} else if (turn.state != PROFILE_DONE) {
-		return 0;   /* no time left; earlier turns count */
+		return 0;   /* no time was left for this turn; the earlier turns count */
 	}
 	row->varies |= turn.varies || memcmp(&row->counts, &turn.counts, sizeof(turn.counts)) != 0;
 	ARENA_PUSH(&study->arena, row->times, row->ntimes, turn.times);

@@ -33,7 +33,7 @@ struct profile_layer {
 
 struct profile_study {
 	const struct profile_opts *opts;
-	struct run *machine;       /* host, boot_id ... */
+	struct run *machine;       /* data about the machine: host, boot_id ... */
 	struct os *os;             /* counts the calls for measuring, not the measured calls */
 	struct profile_row rows[PROFILE_ROWS];
 	size_t nrows;
@@ -49,8 +49,8 @@ struct profile_study {
 	char reason[160];          /* why the algorithm getmnt3 did not find every mount, or "" */
 	uint64_t mounts;           /* number of mounts in the table, if fstype is known */
 	char fstype[32];           /* file system type of the measured root; "": unknown */
-	bool in_memory;            /* fstype has no caches to drop */
-	int procfd;                /* /proc, for --layers; -1: none */
+	bool in_memory;            /* file systems of this type have no caches to drop */
+	int procfd;                /* descriptor of /proc, for --layers; -1: none */
 	struct os_costs costs;
 	struct profile_layer layers[PROFILE_ALGORITHMS];
 };
