@@ -77,7 +77,8 @@ static int check_opts(struct recover_opts *opts)
 	if (opts->root && (!*opts->root || (opts->file && *opts->file != '/')))
 		return usage_error(opts->root, *opts->root ? "with --root FILE must be an absolute "
 		                   "path" : "the root is empty");
-	/* --names=kernel does not test whether the root can block. */
+	/* Refuse --names=kernel: it does not test whether the root, below which FILE is read, can
+	   block. */
 	if (opts->root && strcmp(opts->root, "/") != 0 && !opts->tab_file
 	    && opts->names == DN_KERNEL)
 		return usage_error("--names=kernel", "cannot be combined with --root, below which "
@@ -201,8 +202,8 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	uint32_t line;
 	const char *sign = rec_fstab_sign(path, r->lines, &line), *name = strbuf_str(&r->name);
 	struct strbuf use = {0};
-	/* With a recorded table, do not suggest this command: it would compare the fstab with the
-	   mounts of this host. */
+	/* With a recorded table, do not suggest getmnt fstab --merge: it would compare the fstab
+	   with the mounts of this host. */
 	if (!r->opts->tab_file) {
 		strbuf_puts(&use, "; use ");
 		command_words(&use, "getmnt", "fstab", NULL);
@@ -218,8 +219,8 @@ static int refuse_fstab(const struct recovery *r, const char *path)
 	return sign ? -1 : 0;
 }
 
-/** Split FILE into lines.  If only the name of FILE decides the format, try the format that the
-    lines have.
+/** Split FILE into lines.  If only the name of FILE suggests a format, find out the format from the
+    lines.
     @return the lines, or NULL after a message. */
 static struct tablines *read_lines(struct recovery *r)
 {
@@ -383,7 +384,7 @@ static int settle(struct recovery *r)
 	return status == PX_OK ? unsure : status;
 }
 
-/** Read the mounts and find their names, unless that was done before.
+/** Read the mounts and find their names, unless the mounts were read before.
     @return 0, or an exit status after a message. */
 static int know_mounts(struct recovery *r)
 {

@@ -24,7 +24,7 @@ struct recover_opts {
 	struct put_options put;
 	bool help, json, print, all, file_given;
 	int format;               /* enum rec_format */
-	bool format_named;        /* only the name of FILE decides the format */
+	bool format_named;        /* only the name of FILE suggests the format */
 	int keep;                 /* enum rec_keep */
 	int names;                /* enum discover_names; -1: not given */
 	int stats;                /* enum stats_form */
