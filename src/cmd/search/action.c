@@ -57,7 +57,7 @@ static void action_replace(struct strbuf *out, const char *word, const char *pat
 	strbuf_puts(out, word);
 }
 
-/** Check the command of --exec-batch, and set action->before, the position of its arguments.
+/** Check the command of --exec-batch, and set action->before, the number of words before the paths.
     @return 0, or an exit status after a message. */
 static int check_batch(struct action *action)
 {

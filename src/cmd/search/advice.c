@@ -19,8 +19,8 @@
 
 enum { PATHS_MOST = 3 };          /* number of paths in a suggested command line */
 
-/** Whether an argument is a word of find's language.  A dash and a single letter are an option of
-    search. */
+/** Whether an argument is a test, action or operator of find(1), such as -name.  A dash and a
+    single letter are an option of search. */
 static bool is_find(const char *arg)
 {
 	return arg[0] == '-' && arg[1] && arg[1] != '-' && arg[2] && query_knows(arg + 1);
@@ -301,7 +301,8 @@ static bool note_regex(const struct advice *advice)
 	return true;
 }
 
-/** If the pattern is the absolute path of an existing file, or begins with a PATH, print a note.
+/** If the pattern is the absolute path of an existing file, or begins with one of the searched
+    paths, print a note.
     @return whether a note was printed. */
 static bool note_path(const struct advice *advice)
 {

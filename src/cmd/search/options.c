@@ -277,7 +277,7 @@ static const struct option_row search_rows[] = {
 	OPTION_STATS(struct search_args, stats),
 	OPTION_HELP(struct search_args, help),
 
-	/* Options of find. */
+	/* Options of find(1): the text says what to use instead. */
 	REFUSED("iname", "use -i: getmnt search -i '*.c' DIR"),
 	REFUSED("mount", "use --xdev"),
 	REFUSED("name", "the pattern is the first argument: getmnt search '*.c' DIR"),

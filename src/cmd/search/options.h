@@ -34,7 +34,8 @@ struct search_args {
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* argument of -o */
 	const char *files0_from;
-	struct strbuf where;         /* conditions on attributes in find's language; or "" */
+	struct strbuf where;         /* conditions on attributes, as an expression of find(1); or
+	                                "" */
 	unsigned mindepth, maxdepth;
 	struct strbuf exclude_types;
 	struct patterns patterns;
@@ -54,7 +55,7 @@ enum where_kind {
 };
 
 /** Add an option to a query.
-    @text  The query so far, in find's language; "" at first.
+    @text  The query so far, as an expression of find(1); "" at first.
     @follow  Symlinks are followed, since -L precedes this option.
     @return 0, or an exit status after a message. */
 int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow);

@@ -180,7 +180,7 @@ static int choose_patterns(struct search_args *args, struct advice *advice, int 
 	if (!status)
 		status = patterns_join(patterns, title, args->options.flags, advice);
 	if (!status && patterns->excluded.len > 0)
-		args->options.exclude = strbuf_str(&patterns->excluded);   /* is complete */
+		args->options.exclude = strbuf_str(&patterns->excluded);
 	return status;
 }
 

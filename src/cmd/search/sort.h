@@ -36,7 +36,7 @@ void search_sort_destroy(struct search_sort *sort);
  */
 int search_sort_add(struct search_sort *sort, const struct object *o);
 
-/** Sort the objects.  Call it after the last object was added. */
+/** Sort the objects.  Call this function after the last object was added. */
 void search_sort_end(struct search_sort *sort);
 
 /** Get the i-th object of the sorted results.  @o [out]  Valid until the results are changed or

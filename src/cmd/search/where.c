@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Convert options such as --size=+1M to a query in find's language.  Each option becomes a test or
- * an expression in parentheses; all must be true.
+ * Convert options such as --size=+1M to an expression of find(1).  Each option becomes a test or an
+ * expression in parentheses; all of them must be true.
  */
 #include "cmd/search/options.h"
 

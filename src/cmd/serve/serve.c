@@ -244,7 +244,8 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.exported = request->exported,
 		.exclude_types = *request->exclude_types ? request->exclude_types : NULL,
 		.mindepth = request->mindepth,
-		.maxdepth = request->levels - 1,   /* levels is 0, maxdepth UINT_MAX: no limit */
+		.maxdepth = request->levels - 1,   /* if levels is 0, maxdepth is UINT_MAX: no
+		                                      limit */
 		.prefix = request->prefix, .name = request->name, .name_root = request->name_root,
 		.watch = watch, .arg = serve,
 	});
