@@ -88,8 +88,8 @@ void column_size(struct strbuf *text, uint64_t bytes);
 /** Append a size as column_size() does, but rounded up, as du(1) prints sizes. */
 void column_size_up(struct strbuf *text, uint64_t bytes);
 
-/** Append the percentage that df(1) prints: used / (used + available), rounded up, or "-" if it is
-    not defined.
+/** Append the percentage that df(1) prints: used / (used + available), rounded up, or "-" if the
+    percentage is undefined.
     @total, left, available  The numbers of statfs(2): all, free, and available blocks or inodes.
     2^64 - n available blocks mean -n, and the largest number means unknown. */
 void column_percent(struct strbuf *text, uint64_t total, uint64_t left, uint64_t available);

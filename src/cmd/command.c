@@ -19,7 +19,7 @@ const struct command *command_find(const struct command *table, const char *name
 
 const struct command *command_near(const struct command *table, const char *word)
 {
-	/* {name that a user may try, command with this purpose} */
+	/* {name that a user may try, the command of getmnt for this purpose} */
 	static const char *const others[][2] = {
 		{"check", "audit"}, {"genfstab", "fstab"}, {"grep", "search"},
 		{"lint", "audit"}, {"list", "discover"}, {"ls", "discover"}, {"mount", "discover"},

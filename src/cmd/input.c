@@ -136,7 +136,7 @@ static int read_task(struct run *run)
 	run->table = table_read_mountinfo(&run->os, run->procfd, "mountinfo");
 	error = errno;
 	if (!run->table) {
-		/* A zombie has no mounts: EINVAL. */
+		/* EINVAL: the process is a zombie, which has no mounts. */
 		bool dead = error == ESRCH || error == EINVAL || error == ENOENT;
 		message(name, dead ? NO_TASK : "its mount table cannot be read: %s; run as its "
 		        "owner or as root", strerror(error));

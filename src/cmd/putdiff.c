@@ -15,7 +15,7 @@ struct shown {
 	struct strbuf out, line;
 	bool terminal;
 	bool colored;            /* the text is a diff to be printed in colors */
-	bool octal;              /* escape harmful bytes as \\ooo, as in an fstab; else as \\xhh */
+	bool octal;              /* escape harmful bytes as \ooo, as in an fstab; else as \xhh */
 	bool masked;             /* a secret was masked */
 };
 

@@ -78,7 +78,7 @@ static const struct {
 /** Append a message of `reasons`, with these words replaced:
      %s  the failed step
      %e  the error of the failed step
-     %l  the name of the file with the new text, which was left
+     %l  the name of the temporary file, which remains and has the new text
      %p  a command that lists the hard links of the file
      %i  a command that makes an immutable file writable
      %a  a command that makes an append-only file writable */

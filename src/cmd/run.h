@@ -87,7 +87,8 @@ struct run {
 	/* About the machine; machine_read() sets these members if the output shows them. */
 	char *host, *boot_id;
 	uint64_t mntns;                /* 0: unknown */
-	uint64_t tid;                  /* process whose mounts the table shows; 0: unknown */
+	uint64_t tid;                  /* ID of the process whose mounts the table shows; 0:
+	                                  unknown */
 };
 
 /** Get the number of mounts: nodes of the mount tree, or lines of an fstab or mtab. */
