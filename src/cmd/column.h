@@ -9,7 +9,7 @@
 #include "cmd/json.h"
 #include "cmd/options.h"
 
-/** The type of the cells of a column, which decides how JSON writes them. */
+/** The type of the cells of a column: decides how the cells are written as JSON. */
 enum column_type {
 	CT_STRING,
 	CT_NUMBER,

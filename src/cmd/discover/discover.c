@@ -83,7 +83,8 @@ static int print_view(struct listing *list, const struct view *view)
 		text_put(&out, "\n");
 	if (o->explain && o->form != FORM_JSON)
 		explain_text(run, &out);
-	/* JSON contains boundaries and rules; other formats for programs print them on stderr. */
+	/* JSON contains boundaries and rules.  With other formats for programs, boundaries and
+	   rules are printed on stderr. */
 	if (rc == 0)
 		text_print(&out, o->form == FORM_DEFAULT ? stdout : stderr);
 	text_destroy(&out);

@@ -303,8 +303,8 @@ bool filter_is_pair(struct listing *list, const char *first)
 	struct strbuf name = {0};
 	run_resolve(run, first, &name);
 	run->nomem |= name.failed;
-	/* With --poll, a path outside /dev/ may be the mount point of a later mount: assume that it
-	   is not a source. */
+	/* With --poll, a path outside /dev/ may be the mount point of a later mount: assume that
+	   the path is not a source. */
 	bool later = list->opt->poll && is_path(first) && strncmp(first, "/dev/", 5) != 0;
 	bool pair = !later && !run_has_target(run, strbuf_str(&name));
 	for (size_t i = 0; i < run_count(run) && !pair; ++i) {

@@ -43,7 +43,7 @@ struct find_action {
 /** The state of a run. */
 struct find {
 	struct os os;             /* for all calls outside the search; the first member, because
-	                             it is also the argument of struct query_env */
+	                             its address is also query_env.arg */
 	SEARCH *search;
 	struct query *query;
 	const struct query_info *info;

@@ -28,7 +28,7 @@ void find_error(struct find *find, const char *object, int error)
 		flow_release(find->flow);
 }
 
-/** Add a file to the list, unless the list has the file with the same inode.
+/** Add a file to the list, unless the list has a file with this inode.
     @fd  Owned by the list, even on failure.
     @return the file in the list, or NULL with errno. */
 static struct find_file *add_file(struct find *find, const char *name, int fd)
