@@ -65,12 +65,13 @@ struct exec {
 	struct os_command command;   /* everything except argv */
 	void *arg;
 	/* A command failed.  @error  errno if the command could not be executed; else 0.
-	   @text  The signal that ended the command; NULL: its status is not 0. */
+	   @text  The signal that ended the command; NULL: the command ended with a status
+	   other than 0. */
 	void (*failed)(void *arg, const char *command, int error, const char *text);
 };
 
-/** Run a command and wait for its end.  @return whether its status is 0; else failed() was
-    called. */
+/** Run a command and wait for its end.
+    @return whether the status of the command is 0; false: failed() was called. */
 bool exec_run(const struct exec *exec, char *const *argv);
 
 /** Run a command with the arguments of a pack, which becomes empty.  If the kernel refuses that

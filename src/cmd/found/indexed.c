@@ -99,7 +99,8 @@ static bool is_never_indexed(const struct mount *m)
 	return flags & FST_NET || (flags & FST_PSEUDO && flags & FST_LAST);
 }
 
-/** Get the ID that indexes use for the file system of a mount; "": its type is never indexed.
+/** Get the ID that indexes use for the file system of a mount; "": file systems of this type are
+    never indexed.
     @return 0, or -1 with the reason in indexed->why: the file system has no ID, or another mounted
     file system has the same UUID. */
 static int get_uuid(struct indexed *indexed, const struct source_start *start,

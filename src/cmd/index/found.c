@@ -185,7 +185,7 @@ bool index_found_within(const struct index_run *ir, size_t i)
 		                    ? word_below(info->root, other->root) : NULL;
 		struct index_row row;
 		index_dir dir;
-		/* Of a subvolume, the index of the directory above it has only the name
+		/* Of a subvolume, the index of a directory above the subvolume has only the name
 		   (IF_UNREAD), not the contents. */
 		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
 		    && index_dir_row(found[k].index, dir, &row) == 0

@@ -109,8 +109,8 @@ void index_run_why(const struct index_run *ir, size_t i, enum place_why why, str
 /** An index, and the mount of its file system. */
 struct index_found {
 	char *name;                  /* name of its directory */
-	struct index *index;         /* NULL: it cannot be opened */
-	int error;                   /* why it cannot be opened */
+	struct index *index;         /* NULL: the index cannot be opened */
+	int error;                   /* why the index cannot be opened */
 	size_t place;                /* the mount whose root is the root of the index: position in
 	                                index_run.places; SIZE_MAX: none */
 	size_t twin;                 /* a mount that may show the file system of the index: another

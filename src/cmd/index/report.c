@@ -404,8 +404,8 @@ static int find_dir(struct index_run *ir, const char *path, struct reported *to)
 	return status;
 }
 
-/** Find the directories to report: those of the operands or, without operands, the roots of all
-    indexes.
+/** Find the directories to report: the directories that the operands name or, without operands, the
+    roots of all indexes.
     @names, dirs [out]  Have room for each operand and each index.
     @n [out]  The number of directories.
     @return 0, or an exit status after a message. */

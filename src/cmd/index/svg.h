@@ -15,8 +15,8 @@ struct svg_bar {
 };
 
 /** Append a document.
-    @dirs  Directories in the order of usage_rows().  Each has a rectangle, inside the rectangle of
-    its nearest parent in the list.
+    @dirs  Directories in the order of usage_rows().  Each directory has a rectangle, inside the
+           rectangle of its nearest parent in the list.
     @return 0, or -1.  Errors: ENOMEM. */
 int svg_report(struct strbuf *out, const struct usage_row *dirs, size_t ndirs,
                const struct svg_bar *bars, size_t nbars);
