@@ -108,8 +108,8 @@ static int read_kernel(struct run *run, enum table_source source, unsigned field
 	return CX_ERROR;
 }
 
-/** Read the table of --task.  All files of the process are opened by one descriptor of /proc/PID,
-    which never refers to a later process with the same ID. */
+/** Read the table of --task.  All files of the process are opened by one descriptor of /proc/PID:
+    the descriptor never refers to a later process with the same ID. */
 static int read_task(struct run *run)
 {
 	char path[32], name[32];
@@ -163,7 +163,7 @@ static int read_task(struct run *run)
 }
 
 /** Resolve the directory of --root by the mount points that the kernel reports, without testing
-    whether they lead to the mounts.
+    whether these paths lead to the mounts.
     @trusts_root  Assume that the device of "/" does not block.
     @return as mounts_follow(); if run->d is NULL, nothing was resolved and errno says why. */
 static enum path_followed follow_root(struct run *run, bool trusts_root, struct strbuf *name)

@@ -388,7 +388,7 @@ int put_finish(struct put *put, const char *new, size_t len, const struct put_ve
 /** The mounts, to check whether a symlink leads to a mount that can block. */
 struct output_mounts {
 	struct os *os;
-	struct mount_table *table;   /* NULL before it is read */
+	struct mount_table *table;   /* NULL before the table is read */
 };
 
 static bool leads_to_blocking(void *arg, const char *path)

@@ -35,8 +35,8 @@ void text_size(struct text *text, uint64_t bytes);
 /** Mark a text as incomplete.  @nomem  Memory ran out for a part of the text; false: do nothing. */
 void text_lack(struct text *text, bool nomem);
 
-/** Print a text on standard output or standard error, and free it.  If memory ran out, report that,
-    and call lose_output(). */
+/** Print a text on standard output or standard error, and free it.  If memory ran out, report this
+    error, and call lose_output(). */
 void text_print(struct text *text, FILE *to);
 
 /** Print formatted text at once.  Strings are escaped: escape_terminal(). */

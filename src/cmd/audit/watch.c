@@ -307,7 +307,7 @@ static int report_failed(struct audit_opts *opts, struct strbuf *document)
 }
 
 /** Print the document and the messages of an audit.  Messages equal to the messages of the last
-    audit are not printed; if both audits failed, neither is the document.
+    audit are not printed; if both audits failed, the document is not printed either.
     @return 0, or -1: standard output cannot be written. */
 static int deliver(struct watch *w, bool failed, struct strbuf *document, struct strbuf *messages)
 {

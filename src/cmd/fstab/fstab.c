@@ -169,7 +169,7 @@ static int check_options(const struct merge_opts *opts, bool recorded)
 	return opts->merge ? put_check(put) : 0;
 }
 
-/** Check that the lines of a plan reproduce its mounts, and report where they do not.
+/** Check that the lines of a plan reproduce the mounts of the plan, and report the differences.
     @return an exit status. */
 static int check_plan(const struct fstab_input *in, const struct fstab_plan *plan)
 {

@@ -42,8 +42,9 @@ struct profile_study {
 	double seconds;            /* duration of the study */
 	bool shows;                /* show progress */
 	unsigned turn, turns;      /* the current turn; number of turns begun */
-	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* number of turns of a row after the
-	                                                          first; of its runs in a turn */
+	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* for each row: number of turns
+	                                                          after the first turn; number of
+	                                                          runs in a turn */
 	bool died;                 /* the process of a run died */
 	bool varies;               /* runs of a row made different calls */
 	char reason[160];          /* why the algorithm getmnt3 did not find every mount, or "" */

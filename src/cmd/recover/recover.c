@@ -400,7 +400,8 @@ static int check_file(struct recovery *r)
 		.path = opts->file, .root = opts->root, .may_create = true,
 		.named = opts->file_given,
 	};
-	/* Read the live mounts before FILE is accessed: they show whether the access can block. */
+	/* Read the live mounts before FILE is accessed: the mounts show whether the access can
+	   block. */
 	int status = opts->tab_file ? 0 : know_mounts(r);
 	if (status != 0)
 		return status;

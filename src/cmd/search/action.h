@@ -42,7 +42,7 @@ const char *action_example(const struct action *action);
     @os  Has the limit of open descriptors with which this process was started. */
 void action_begin(struct action *action, struct os *os, SEARCH *search);
 
-/** Run the command for the path that the search returned last, or add the path to its arguments.
+/** Run the command for the path that the search returned last, or add the path to the arguments.
     @return 0, or -1 (ENOMEM). */
 int action_run(struct action *action, const char *path);
 

@@ -78,7 +78,7 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		put_words(&line, argv + 1, 1);
 		put_words(&line, argv + word, argc - word);
 	} else {
-		/* If the last word is a path (`last`), it comes first in the command of find. */
+		/* If the last word is a path (`last`), put it first, as find requires. */
 		put_words(&line, argv + argc - 1, last);
 		put_words(&line, argv + 1, argc - 1 - last);
 	}

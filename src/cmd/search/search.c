@@ -216,7 +216,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	struct roots roots = {0};
 	bool optional = false;
 	/* The features of the kernel are unknown until the search probes them; before the search,
-	   none are needed. */
+	   no feature is needed. */
 	status = choose_patterns(args, &advice, argc, argv);
 	if (status)
 		return status;
