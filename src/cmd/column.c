@@ -106,8 +106,8 @@ int table_text(struct libscols_table *table, struct strbuf *text)
 	FILE *kept = fopencookie(text, "w", (cookie_io_functions_t){ .write = keep });
 	if (!kept)
 		return -1;
-	/* libsmartcols writes single bytes: do not lock the stream for each, since no other thread
-	   uses this stream. */
+	/* libsmartcols writes single bytes: do not lock the stream for each byte, since no other
+	   thread uses this stream. */
 	__fsetlocking(kept, FSETLOCKING_BYCALLER);
 	setvbuf(kept, room, _IOFBF, sizeof(room));
 	scols_table_set_stream(table, kept);

@@ -53,7 +53,7 @@ static void put_columns(FILE *out, const struct column_table *columns, const cha
 	}
 }
 
-/** Print the case of an option that takes an argument. */
+/** Print the case of the completion for an option that takes an argument. */
 static void put_argument(FILE *out, const struct column_table *columns,
                          const struct option_row *row)
 {
@@ -111,8 +111,8 @@ static void put_commands(FILE *out, const struct command *table, const char *bef
 		        command->name);
 }
 
-/** Print the case of a command, and the cases of its subcommands.
-    @of           For a subcommand: the name of its command and a blank; else "".
+/** Print the case of the completion for a command, and the cases for its subcommands.
+    @of  For a subcommand: the name of its command and a blank; else "".
     @subcommands  NULL: none. */
 static void put_command(FILE *out, const char *of, const char *name,
                         const struct option_table *table, const struct column_table *columns,

@@ -224,7 +224,7 @@ static int pick_target(struct picker *p)
 		    && matches(&p->filter, i))
 			p->filter.node = i;
 	}
-	/* As in findmnt, --invert with --mountpoint selects every mount except the one found. */
+	/* As in findmnt, --invert with --mountpoint selects every mount except the mount found. */
 	bool any = (!holding || p->filter.node != MT_NONE) && pick_pass(p, !o->invert, !o->invert);
 	if (!any && !report_left_out(p, path) && o->mountpoint && !o->quiet && !o->invert)
 		message(path, "no matching mount point; use -T to find the mount that contains a "

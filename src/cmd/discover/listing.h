@@ -14,8 +14,9 @@ enum form_flags {
 	FF_OBJECTS = 1 << 3,    /* JSON objects: each column only once, since keys must differ */
 	FF_TEXT = 1 << 4,       /* uses characters of the locale */
 	FF_POLL = 1 << 5,       /* allowed with --poll */
-	FF_FSTAB = 1 << 6,      /* FF_LINES with the defaults of an fstab */
-	FF_SETMNT = 1 << 7,     /* FF_LINES with only source and mount point */
+	FF_FSTAB = 1 << 6,      /* with FF_LINES: for unknown fields, the values of an fstab: none,
+	                           auto, defaults */
+	FF_SETMNT = 1 << 7,     /* with FF_LINES: print only source and mount point */
 };
 
 /** An output format, selected by --format or an option of its own. */

@@ -215,7 +215,8 @@ static int watch_begin(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = w->list->opt;
-	/* The last four fields show that a mount ID was reused for a different mount. */
+	/* Also request the four fields that show that a mount ID was reused for a different
+	   mount. */
 	unsigned fields = columns_fields(w->list->cols) | filter_fields(o) | MF_DEV | MF_FSTYPE
 	                  | MF_SOURCE | MF_ROOT;
 	int status = input_read(run, fields);
