@@ -21,7 +21,7 @@ enum kind {
 /* `value` is the color that ls(1) uses without LS_COLORS. */
 static const struct {
 	char letters[3];
-	bool mode;                /* depends on the mode or the number of links */
+	bool mode;                /* the kind depends on the mode or on the number of links */
 	const char *value;
 } kinds[CK_COUNT] = {
 	[CK_FI] = {"fi", false, ""}, [CK_DI] = {"di", false, "01;34"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * getmnt index export: every object of the indexes, cluster by cluster, as CSV or JSON lines.
+ * A cluster is a group of directories that an index stores together.
  */
 #include "cmd/index/index.h"
 

@@ -28,7 +28,7 @@ struct box {
 	double x, y, w, h;
 };
 
-/** A directory.  In map.nodes, the directories below it follow. */
+/** A directory.  In map.nodes, the directories below this directory follow it. */
 struct node {
 	const struct usage_row *row;
 	size_t len;               /* length of the path without a trailing slash */

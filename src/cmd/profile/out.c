@@ -254,8 +254,9 @@ static void print_firsts(const struct profile_study *study)
 		say(".\n");
 }
 
-/** Print which differences in real time are noise: the maximum difference between getmnt3 and the
-    rows that made the same calls as getmnt3, or the interquartile range of the turns of getmnt3. */
+/** Print which differences in real time are noise: all up to the interquartile range of the turns
+    of the algorithm getmnt3, or up to the maximum difference between getmnt3 and a row with the
+    same calls, if this is larger. */
 static void print_noise(const struct profile_study *study)
 {
 	const struct profile_row *whole = &study->rows[PROFILE_ALGORITHMS - 1];
