@@ -146,7 +146,7 @@ static int settle_stdout(bool end)
 	errno = stdout_error ? stdout_error : failed ? errno : 0;
 	if (fflush(stdout) != 0)
 		failed = true;
-	/* A server or a quota may report an error only on close. */
+	/* Check fclose() too: a server or a quota may report an error only on close. */
 	if (!failed && (!end || fclose(stdout) == 0))
 		return 0;
 	errno = errno ? errno : EIO;

@@ -44,7 +44,7 @@ struct input_opts {
 	bool boundaries;
 
 	int unique_ids;           /* enum unique_ids */
-	bool devices;             /* examine devices, even for the lines of a file */
+	bool devices;             /* examine devices, even if the table is an fstab or mtab */
 	bool nocanonicalize;      /* use paths as written */
 	bool debug;
 };

@@ -90,8 +90,8 @@ struct audit_opts {
 	bool help, list_rules, explain, show_config, version;
 	bool only;                /* --only was given */
 	audit_set rules, without; /* the enabled rules; the rules of --disable */
-	int fail_on;              /* the enum audit_severity from which on findings set the exit
-	                             status; a higher number: no findings do */
+	int fail_on;              /* enum audit_severity from which on findings make the exit status
+	                             AX_FINDINGS; a higher number: no finding does */
 	int stats;                /* enum stats_form */
 	int probe;                /* enum discover_probe */
 	bool is_static;           /* check only the text of the fstab, without facts about a host */

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LABEL_MAX = 1000, EXPIRED_MAX = 50 /* series */ };
+enum { LABEL_MAX = 1000, EXPIRED_MAX = 50 /* series of expired lines */ };
 
 void audit_label(struct strbuf *out, const char *value)
 {

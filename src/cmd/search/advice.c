@@ -173,7 +173,8 @@ static void clean(struct cleaned *cleaned, const char *pattern)
 	cleaned->is_dir = *at == '\0' && text->len > 0;
 }
 
-/** Append the command line to type instead of one whose pattern can never match. */
+/** Append the command line to type instead of the given command line, whose pattern can never
+    match. */
 static void put_instead(struct strbuf *out, const struct advice *advice, const char *pattern,
                         const struct cleaned *cleaned)
 {

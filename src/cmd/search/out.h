@@ -41,7 +41,7 @@ struct search_out {
 	struct object_cells cells;
 	int widths[SEARCH_LONG_CELLS];            /* widths of the cells of -l; a longer cell makes
 	                                             all later cells wider */
-	struct json json;         /* writes to text */
+	struct json json;         /* writes to `text` */
 	struct strbuf text;       /* the text to be printed next */
 };
 

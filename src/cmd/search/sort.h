@@ -27,7 +27,7 @@ struct search_sort {
 void search_sort_destroy(struct search_sort *sort);
 
 /**
- * Keep an object, unless the limit excludes it.
+ * Keep an object, unless `most` objects that come before it are kept already.
  *
  * Objects are ordered by the values of the column, as numbers or bytewise.  Objects without a value
  * are last.  The path decides between equal values.

@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define HOLD 0.1           /* maximum seconds until an entry is sent */
+#define HOLD 0.1           /* maximum seconds that an entry waits before it is sent */
 #define SILENCE 1.0        /* maximum seconds in which nothing is sent during a search */
 
 enum { READ = 64 * 1024, THREADS_MOST = 64 };
