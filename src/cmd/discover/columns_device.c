@@ -178,7 +178,7 @@ static const char *cell_size(struct cells *cells, const struct row *row)
 	if (!sizes_of(cells, row))
 		return NULL;
 	/* If the superuser has used reserved blocks, a server can report a negative number of
-	   available blocks. */
+	   available blocks: use 0. */
 	uint64_t available = (int64_t)s->bavail < 0 ? 0 : s->bavail;
 	switch (cells->arg) {
 	case SZ_SIZE:      return difference(cells, s->blocks, 0, s->frsize);

@@ -55,7 +55,8 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 	struct run *run = &filter->list->run;
 	const struct options *o = filter->list->opt;
 
-	/* The ID of an fstab line (mount->line is not 0) is not a mount ID. */
+	/* The ID of an fstab line (mount->line is not 0) is not a mount ID, so the line does not
+	   match. */
 	if (o->id && (mount->line || mount->id != o->id))
 		return false;
 	if (o->uniq_id && (mount->line || mount->uniq_id != o->uniq_id))

@@ -53,7 +53,8 @@ static void places_find(struct place *at, uint32_t *of, const struct mtree *tree
 		bool shown = above == n || at[above].shown != MT_NONE;
 		at[place].parent = shown ? above : at[above].parent;
 	}
-	/* Siblings are in the table order of their lowest mounts. */
+	/* Add each place before its siblings, from the last place to the first, so that siblings
+	   are in the table order of their lowest mounts. */
 	for (uint32_t i = n; i-- > 0;) {
 		struct place *place = &at[of[i]], *parent = &at[place->parent];
 		if (place->shown == MT_NONE || place->lowest != i)

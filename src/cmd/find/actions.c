@@ -136,8 +136,8 @@ static bool delete(struct find *find)
 		return true;   /* "." cannot be removed; find(1) ignores it too */
 	int dir = search_visit_dir(visit);
 	int rc = dir < 0 ? -1 : os_remove(&find->os, dir, object->name, object->type == DT_DIR);
-	/* With -L, object->type is the type of the target: a symlink to a directory is removed as a
-	   file. */
+	/* With -L, object->type is the type of the target.  If the object is a symlink to a
+	   directory, remove the symlink as a file. */
 	if (rc != 0 && dir >= 0 && find->follows && errno == ENOTDIR)
 		rc = os_remove(&find->os, dir, object->name, false);
 	if (rc == 0 || (errno == ENOENT && find->ignore_race))

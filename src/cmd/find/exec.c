@@ -116,7 +116,7 @@ static bool confirmed(struct find *find, const struct query_action *action)
 	find_flush(find);
 	format_quote(&quoted, find->visit->path);
 	if (quoted.failed) {
-		/* Do not ask an incomplete question. */
+		/* Memory ran out: do not ask an incomplete question. */
 		find_error(find, find->visit->path, ENOMEM);
 		strbuf_destroy(&quoted);
 		return false;

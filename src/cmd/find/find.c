@@ -254,7 +254,7 @@ static void run(struct find *find)
 		if (visit(find, &object) == SEARCH_STOP)
 			break;
 	}
-	/* ECANCELED: writing to stdout failed; finish_stdout() reports that. */
+	/* ECANCELED: writing to stdout failed; finish_stdout() reports the failure. */
 	if (!e && errno && errno != ECANCELED)
 		find_error(find, "find", errno);
 }
