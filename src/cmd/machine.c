@@ -107,7 +107,8 @@ static int fact_leads(void *arg, const char *path, const struct fstab_line *line
 			       ? same_place(host, path, line->source) : -1;
 	} else if (line->mount) {
 		known = devmap_mount_device(in->devs, line->mount, &own_major, &own_minor);
-		/* If the source is the image file of a loop device, compare the paths of files. */
+		/* If the source is the image file of a loop device, compare the files to which the
+		   paths lead. */
 		if (line->source && *line->source == '/' && strncmp(line->source, "/dev/", 5) != 0
 		    && strncmp(path, "/dev/", 5) != 0)
 			return same_place(host, path, line->source);

@@ -191,7 +191,7 @@ static struct index *find_index(struct indexed *indexed, const char *uuid, struc
 		index = name.failed ? NULL : open_index(indexed, strbuf_str(&name));
 		error = name.failed ? ENOMEM : index ? 0 : errno;
 		/* The name of an index contains a hash of its root, which may be the hash of
-		   another directory. */
+		   another directory: compare the roots. */
 		if (index && strcmp(index_info(index)->root, path->data) != 0)
 			error = ENOENT;
 		path->data[len] = after;

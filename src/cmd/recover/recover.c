@@ -327,7 +327,7 @@ static int settle(struct recovery *r)
 {
 	const struct recover_opts *opts = r->opts;
 	const struct replace *file = &r->put->file;
-	/* With --force-file, a symlink counts as wrong. */
+	/* With --force-file, a symlink counts as wrong: a file is to replace the symlink. */
 	bool right = r->right = rec_is_right(&r->result) && !file->missing
 	                        && !(opts->put.force_file && file->link);
 	r->link = file->link;

@@ -63,7 +63,8 @@ int advice_find(const struct option_table *table, int argc, char **argv)
 		word += 1 + takes_next(table, argv[word]);
 	if (word >= argc || !is_find(argv[word]))
 		return 0;
-	/* In find, paths come first: a first argument with wildcards is a pattern of search. */
+	/* In find, paths come first.  So if the first argument has wildcards, it is a pattern of
+	   search, and a later word such as -type is a misspelled long option. */
 	bool pattern = word > 1 && *argv[1] != '-' && strpbrk(argv[1], "*?[");
 	if (pattern && is_option(table, argv[word] + 1))
 		return usage_error("search", "unknown option \"%s\"; type: -%s", argv[word],

@@ -103,7 +103,7 @@ static int parse_depth(void *to, const struct option_row *row, const char *text)
 	(void)row;
 	if (!option_number(text, 1000000, &depth))
 		return usage_error("--depth", "\"%s\": must be a number from 1 to 1000000", text);
-	/* In struct search_options, 0 means no limit. */
+	/* Refuse 0, which means no limit in struct search_options. */
 	if (depth == 0)
 		return usage_error("--depth",
 		                   "\"%s\": must be at least 1; for the entries of PATH itself use "

@@ -103,7 +103,7 @@ static int print_all(struct show *show)
 				searched_report(show->search, e, false, show->flow);
 		}
 	}
-	/* ECANCELED: writing to stdout failed; finish_stdout() reports that. */
+	/* ECANCELED: writing to stdout failed; finish_stdout() reports the failure. */
 	int error = failed || errno == ECANCELED ? 0 : errno;
 	failed |= show->failed;
 	if (failed || (error == 0 && search_out_rest(out) != 0))
