@@ -28,7 +28,7 @@ struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const struct option_table *options;
-	const struct column_table *columns;  /* for -o; or NULL */
+	const struct column_table *columns;  /* the columns that -o accepts; or NULL */
 	const char *what;                    /* description for --help */
 	const struct command *subcommands;   /* the first operand names a subcommand; or NULL */
 };

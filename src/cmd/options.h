@@ -35,9 +35,10 @@ struct option_row {
 	const char *name;         /* without dashes; NULL: only a letter, or a title */
 	char letter;              /* 0: none */
 	const char *argument;     /* name of the argument; "[X]": optional; NULL: none */
-	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; "": list the words;
-	                             or the title */
-	const char *words;        /* permitted arguments, "a|b"; NULL: see argument */
+	const char *help;         /* one line, at most OPTION_HELP_MAX bytes; "": --help lists the
+	                             words; of a title: its text */
+	const char *words;        /* permitted arguments, "a|b"; NULL: `argument` lists them or
+	                             permits any argument */
 	const char *letters;      /* for the completion: the letters that an argument can consist
 	                             of */
 	unsigned char how;        /* enum option_how */
@@ -105,7 +106,7 @@ enum stats_form { STATS_NONE, STATS_TEXT, STATS_JSON };
 
 /** The options of a command. */
 struct option_table {
-	const char *command;      /* "audit"; "index build" */
+	const char *command;      /* name of the command, such as "audit" or "index build" */
 	const struct option_row *rows;
 	size_t count;
 };

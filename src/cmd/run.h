@@ -38,7 +38,7 @@ struct input_opts {
 	uint64_t max_dirs;
 	double search_seconds;    /* from --search-limit; 0: unlimited */
 	double max_time;          /* from --max-time; 0: unlimited */
-	double timeout;           /* of a probe, in seconds */
+	double timeout;           /* time limit of a probe, in seconds */
 	bool lets_expire;         /* see struct discover_opts; set by a command, not by an option */
 	int probe;                /* enum discover_probe */
 	bool boundaries;

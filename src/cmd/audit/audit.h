@@ -97,7 +97,7 @@ struct audit_opts {
 	bool is_static;           /* check only the text of the fstab, without facts about a host */
 	bool under, holders;      /* --under: check for data covered by mounts; --holders: check for
 	                             processes that hold unmounted file systems */
-	double timeout;           /* of a probe, in seconds */
+	double timeout;           /* time limit of a probe, in seconds */
 	const char *baseline, *config, *fstab, *root, *tab_file, *swaps;
 	char **paths;             /* report only mounts at or below these paths, which the audit
 	                             resolves */

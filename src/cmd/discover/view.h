@@ -67,7 +67,7 @@ bool filter_is_pair(struct listing *list, const char *first);
 struct row {
 	const struct mount *mount;    /* NULL: a device */
 	const struct devmap_device *device;
-	const struct change *change;  /* for --poll; else NULL */
+	const struct change *change;  /* the change that the row shows, with --poll; else NULL */
 	uint32_t node;                /* index of the mount's node; MT_NONE: the row is a device, or
 	                                 a change of --poll */
 	uint32_t parent;              /* index of the parent's row, which comes earlier; MT_NONE:

@@ -48,7 +48,7 @@ struct find {
 	struct query *query;
 	const struct query_info *info;
 	struct flow *flow;
-	struct indexed *indexed;  /* for --index; or NULL */
+	struct indexed *indexed;  /* the indexes to search, with --index; or NULL */
 	struct find_action *actions;   /* indexed by query_action.index */
 	size_t nactions, room;
 	struct find_file out;     /* standard output, followed by other files */

@@ -61,7 +61,7 @@ int indexed_open(struct os *os, const char *path, const struct mount *m, bool ca
 struct indexed_args {
 	bool index;
 	const char *dir;          /* directory of all indexes; NULL: the default */
-	const char *fresh;        /* a duration; NULL: not given */
+	const char *fresh;        /* argument of --fresh, a duration; NULL: not given */
 };
 
 /** The rows of these options.  @field  A struct indexed_args in the options of a command. */

@@ -34,7 +34,7 @@ struct opts {
 	bool genfstab;            /* with the layout and exit status of genfstab(8) */
 	bool help, nofail, all;
 	int id;                   /* enum fstab_id */
-	int options;              /* enum fstab_options; FSTAB_LIVE + 1: keep */
+	int options;              /* --options: enum fstab_options; FSTAB_LIVE + 1: keep */
 	int stats;                /* enum stats_form */
 	const char *tab_file, *swaps, *filter;
 	const char *root;

@@ -16,7 +16,7 @@
 
 /** The options of all subcommands; the first member of the options of each. */
 struct index_opts {
-	const char *dir;             /* --index-dir; or NULL */
+	const char *dir;             /* argument of --index-dir; or NULL */
 	bool quiet, help;
 };
 
@@ -113,8 +113,9 @@ struct index_found {
 	int error;                   /* why the index cannot be opened */
 	size_t place;                /* the mount whose root is the root of the index: position in
 	                                index_run.places; SIZE_MAX: none */
-	size_t twin;                 /* a mount that may show the file system of the index: another
-	                                mounted file system has the same UUID; or SIZE_MAX */
+	size_t twin;                 /* a mount that may show the file system of the index, but
+	                                shares its UUID with another mounted file system; or
+	                                SIZE_MAX */
 	char *title;                 /* for messages: the mount point, or else `name` */
 };
 

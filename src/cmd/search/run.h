@@ -18,9 +18,10 @@ struct show {
 	SEARCH *search;
 	struct search_out *out;
 	struct flow *flow;
-	struct indexed *indexed;     /* for --index; or NULL */
+	struct indexed *indexed;     /* the indexes to search, with --index; or NULL */
 	struct os os;                /* for calls outside the search */
-	double start, next;          /* start of the search; next update of the progress line */
+	double start, next;          /* os_now() at the start of the search, and at the next update
+	                                of the progress line */
 	bool shown;                  /* a progress line is shown, on a terminal */
 	unsigned steps;              /* steps of the search, up to FIRST_STEPS */
 	uint64_t found;              /* number of objects found */

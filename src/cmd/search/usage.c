@@ -21,7 +21,7 @@ enum { LOOK_BACK = 8 };       /* number of last parts that an object may be adde
 /** The end of a part. */
 struct part {
 	uint64_t size, count;
-	uint64_t dev, ino;        /* for a file that is counted once */
+	uint64_t dev, ino;        /* device and inode numbers, of a file that is counted once */
 	uint32_t key;
 	uint32_t dir_len : 31, once : 1;
 };
