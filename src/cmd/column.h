@@ -30,7 +30,8 @@ struct column_table {
 	const void *rows;
 	size_t size;              /* size of a row */
 	size_t count;
-	const char *list_command; /* "getmnt -H", for messages */
+	const char *list_command; /* command that lists the columns, such as "getmnt -H", for
+	                             messages */
 	const struct column_table *more;   /* the next table of the chain; or NULL */
 };
 

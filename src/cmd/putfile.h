@@ -80,7 +80,7 @@ bool put_is_stdout(const struct put *put);
 
 /** The result of checking the new text. */
 struct put_verdict {
-	const char *summary;             /* "reproduces 14 of 14 mounts"; or NULL */
+	const char *summary;             /* such as "reproduces 14 of 14 mounts"; or NULL */
 	const char *const *risks;        /* new boot risks, a line each: --write requires --force */
 	size_t nrisks;
 };

@@ -17,7 +17,7 @@ struct place {
 	uint32_t shown;     /* the node that the row shows; MT_NONE: no row */
 	uint32_t parent;    /* nearest place above that has a row */
 	uint32_t count;     /* number of selected nodes of the place */
-	uint32_t lowest;    /* lowest index in the table of the nodes of the place */
+	uint32_t lowest;    /* lowest index of a node of the place, in the order of the table */
 	uint32_t first, next;   /* first child, next sibling, of the places with a row */
 	uint32_t row;       /* index of the row */
 };
