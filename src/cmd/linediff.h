@@ -8,8 +8,8 @@
  * Applied to the old text, the diff yields the new text, byte for byte.  The diff is the shortest
  * possible if at most 1,000 lines that both texts contain are moved, removed or added.
  */
-#ifndef GM_BASE_LINEDIFF_H
-#define GM_BASE_LINEDIFF_H
+#ifndef GM_CMD_LINEDIFF_H
+#define GM_CMD_LINEDIFF_H
 
 #include "base/strbuf.h"
 
