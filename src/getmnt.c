@@ -90,6 +90,7 @@
  *     mounts.h           the mounts of a run: struct mounts
  *     blocking.c         which mounts can block
  *     paths.c            where paths lead, without touching what can block
+ *     peers.c            which mounts receive a mount by propagation
  *   bfs.c                traversal of a directory tree by a policy
  *   bfs/
  *     dirs.c             directories that were opened, and their descriptors
@@ -230,6 +231,7 @@
  *     plan.c             the order of decisions
  *     classify.c         what each mount is: the system's, a bind, ...
  *     needs.c            what each mount needs; where the source of a bind is visible
+ *     copies.c           mounts that propagation or a recursive bind makes from others
  *     own.c              mounts that the system makes by itself
  *     source.c           how a device is named
  *   fstab/match/         pairing lines with mounts, and their differences

@@ -164,6 +164,7 @@ struct fstab_input {
 enum fstab_fate {
 	FSTAB_LINE,
 	FSTAB_COMMENT,   /* a comment instead of a line; `why`: the reason */
+	FSTAB_COPY,      /* a comment: the line of another mount makes this mount; `why`: which */
 	FSTAB_OWN,       /* no line: the system makes the mount by itself, or an option excludes the
 	                    mount */
 };
@@ -178,7 +179,13 @@ struct fstab_line {
 	const struct mount *mount;  /* NULL for a swap space */
 	const struct mount *beneath;  /* for a bind of a mount point onto itself: the mount beneath
 	                                 the bind on this mount point; else NULL */
-	const char *why;            /* FSTAB_COMMENT, FSTAB_OWN: the reason for this decision */
+	const struct fstab_line *origin;  /* FSTAB_COPY: the line that makes this copy; else NULL */
+	bool exchangeable;          /* FSTAB_COPY: a line for it would make its origin, too */
+	bool came_along;            /* FSTAB_COPY: made by a recursive bind, not by propagation */
+	const char *propagation;    /* FSTAB_LINE: the options that set the propagation of the
+	                               mount; NULL: the mount has this propagation without them */
+	const char *why;            /* FSTAB_COMMENT, FSTAB_COPY, FSTAB_OWN: the reason for
+	                               this decision */
 	const char *owner;          /* FSTAB_OWN: the program that makes the mount: api, automount,
 	                               container:ENGINE, credentials, gpt-auto, initrd, nsfs,
 	                               session, snap, udisks, unit, zfs; FSTAB_LINE, FSTAB_COMMENT:

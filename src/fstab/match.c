@@ -80,7 +80,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	const struct fstab_line *line = mount->line;
 	/* A mount made by the system has no line, but a swap space made by the system, on zram, may
 	   have a line. */
-	if ((line->fate == FSTAB_OWN && !line->swap)
+	if ((line->fate == FSTAB_OWN && !line->swap) || line->fate == FSTAB_COPY
 	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
 	struct candidate *own = choose(m, mount);

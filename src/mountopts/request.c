@@ -216,7 +216,7 @@ static struct vfs_flags flags_of(const struct mount *mount)
 static void add_bind(const struct opt_request *in, struct strbuf *out)
 {
 	struct vfs_flags mine = flags_of(in->mount), source = flags_of(in->bound);
-	opt_puts(out, "bind");
+	opt_puts(out, in->recursive ? "rbind" : "bind");
 	if (in->minimal && in->bound->vfs_opts
 	    && memcmp(mine.value, source.value, VFS_OF_MOUNT) == 0)
 		return;

@@ -16,6 +16,7 @@
 struct opt_request {
 	const struct mount *mount;
 	const struct mount *bound;   /* of a bind: the mount that its source lies in; else NULL */
+	bool recursive;              /* of a bind: it includes the mounts below its source */
 	const char *root;            /* the layers of an overlay must be below it, and are named
 	                                from there */
 	bool minimal;                /* leave out options that are defaults */

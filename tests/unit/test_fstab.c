@@ -137,7 +137,8 @@ static void print_line(struct strbuf *out, const struct fstab_line *line)
 		strbuf_printf(out, "%s|%s|%s|%s|%d\n", line->source, line->target, line->fstype,
 		              line->options, line->passno);
 	else
-		strbuf_printf(out, "%c%s: %s\n", line->fate == FSTAB_COMMENT ? '#' : '-',
+		strbuf_printf(out, "%c%s: %s\n", line->fate == FSTAB_COMMENT ? '#'
+		              : line->fate == FSTAB_COPY ? '=' : '-',
 		              line->mount ? line->target : line->source, line->why);
 	if (line->warning)
 		strbuf_printf(out, "!%s\n", line->warning);
@@ -153,7 +154,8 @@ static void print_plan(struct fstab_input *in, const char *table, struct strbuf 
 	CU_ASSERT_EQUAL(fstab_plan(in, &plan), 0);
 	for (size_t i = 0; i < plan.count; ++i)
 		print_line(out, &plan.lines[i]);
-	CU_ASSERT_EQUAL(plan.of[FSTAB_LINE] + plan.of[FSTAB_COMMENT] + plan.of[FSTAB_OWN],
+	CU_ASSERT_EQUAL(plan.of[FSTAB_LINE] + plan.of[FSTAB_COMMENT] + plan.of[FSTAB_COPY]
+	                + plan.of[FSTAB_OWN],
 	                plan.count);
 	fstab_plan_destroy(&plan);
 	unit_discovery_free(d);

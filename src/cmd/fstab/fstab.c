@@ -288,7 +288,8 @@ static int run_fstab(struct opts *opts)
 	struct run *run = &machine.run;
 	machine_init(&machine, opts->tab_file);
 	int status = FX_FAILED;
-	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS) != 0)
+	if (run_know(run, DISCOVER_FIELDS | MF_SOURCE | MF_VFS_OPTS | MF_FS_OPTS
+	                  | MF_PROPAGATION) != 0)
 		goto out;
 	if (opts->operand && parse_operand(run, opts) != 0)
 		goto out;

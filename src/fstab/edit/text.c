@@ -101,7 +101,7 @@ void fstab_write_plan(struct strbuf *out, const struct fstab_plan *plan, unsigne
 			write_line(out, &plan->lines[i], form, "\n");
 	}
 	for (size_t i = 0; i < plan->count; ++i) {
-		if (plan->lines[i].fate == FSTAB_COMMENT)
+		if (plan->lines[i].fate == FSTAB_COMMENT || plan->lines[i].fate == FSTAB_COPY)
 			write_reason(out, &plan->lines[i]);
 	}
 }

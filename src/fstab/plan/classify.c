@@ -211,6 +211,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	} else if (decision->onto_itself) {
 		refuse(decision, "it is bound onto itself, and systemd has one unit for a mount "
 		       "point: that of the mount beneath");
+		decision->covered = true;
 	} else if (node->states & 1u << MT_HIDDEN && !decision->visible) {
 		uint32_t by = node->covered_by;
 		const char *over = by != MT_NONE ? in->d->targets[by] : NULL;
@@ -218,6 +219,7 @@ static void classify_alone(struct maker *mk, uint32_t i)
 		over = inside ? inside : over;
 		refuse(decision, arena_printf(mk->arena, "hidden: %s is mounted over it",
 		                              over ? over : "another"));
+		decision->covered = true;
 	} else if (!decision->visible) {
 		refuse(decision, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
@@ -296,9 +298,25 @@ static void index_primary(struct maker *mk, uint32_t i)
 	map64_put(&mk->primary, mount_dev(m), i);
 }
 
+/** Index a visible node by its device and root directory. */
+static void index_root(struct maker *mk, uint32_t i)
+{
+	const struct mount *m = plan_mount(mk, i);
+	uint64_t hash = map64_bytes(fstab_device_hash(m), plan_root(m), strlen(plan_root(m)));
+	mk->decisions[i].next_root = map64_remove(&mk->by_root, hash);
+	map64_put(&mk->by_root, hash, i);
+	index_primary(mk, i);
+}
+
 /** Fill the maps of mk, after classify_alone() was called for all nodes. */
 static void make_indexes(struct maker *mk)
 {
+	/* A copy is found only where no other mount shows the directory. */
+	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
+		const struct decision *decision = &mk->decisions[mk->tree->order[at]];
+		if (decision->target && decision->visible && decision->copy_of != MT_NONE)
+			index_root(mk, mk->tree->order[at]);
+	}
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
 		uint32_t i = mk->tree->order[at];
 		struct decision *decision = &mk->decisions[i];
@@ -307,11 +325,8 @@ static void make_indexes(struct maker *mk)
 			continue;
 		if (decision->visible) {
 			pathmap_add(&mk->by_name, decision->target, i);
-			uint64_t hash = map64_bytes(fstab_device_hash(m), plan_root(m),
-			                            strlen(plan_root(m)));
-			decision->next_root = map64_remove(&mk->by_root, hash);
-			map64_put(&mk->by_root, hash, i);
-			index_primary(mk, i);
+			if (decision->copy_of == MT_NONE)
+				index_root(mk, i);
 		} else if (!decision->onto_itself && !(fstype_flags(m->fstype) & FST_AUTOFS)
 		           && strcmp(plan_type(m), "rootfs") != 0) {
 			/* A hidden mount may contain files that were opened before it was
@@ -328,11 +343,15 @@ static void make_indexes(struct maker *mk)
 static bool is_bind(struct maker *mk, uint32_t node)
 {
 	const struct mount *m = plan_mount(mk, node);
-	if (!stands_alone(mk, m))
+	uint32_t first = map64_get(&mk->primary, mount_dev(m));
+	const struct mount *other = first != MAP64_NONE && first != node ? plan_mount(mk, first)
+	                            : NULL;
+	/* Of mounts that were not bound none has a peer. */
+	if (!stands_alone(mk, m) || (other && m->peer_group && m->peer_group == other->peer_group
+	                             && strcmp(plan_root(m), plan_root(other)) == 0))
 		return true;
 	if (fstype_flags(m->fstype) & FST_SUBVOL || is_network(m))
 		return false;
-	uint32_t first = map64_get(&mk->primary, mount_dev(m));
 	if (first == MAP64_NONE || first == node)
 		return false;
 	/* This is a second mount of the root of the file system.  If the file system is not on a
@@ -345,7 +364,7 @@ static bool is_bind(struct maker *mk, uint32_t node)
 static void classify_among(struct maker *mk, uint32_t i)
 {
 	struct decision *decision = &mk->decisions[i];
-	if (decision->state != WAITING)
+	if (decision->state != WAITING || decision->copy_of != MT_NONE)
 		return;
 	/* Two visible mounts have the same path only if the mount table is not a tree. */
 	if (pathmap_get(&mk->by_name, decision->target) != i)
@@ -361,6 +380,7 @@ void plan_classify(struct maker *mk)
 	find_stacks(mk);
 	for (uint32_t at = 0; at < tree->count; ++at)
 		classify_alone(mk, tree->order[at]);
+	plan_find_copies(mk);
 	make_indexes(mk);
 	for (uint32_t at = 0; at < tree->count && !mk->arena->failed; ++at)
 		classify_among(mk, tree->order[at]);

@@ -102,9 +102,7 @@ static enum lined find_line(struct maker *mk, uint32_t node)
 	return found;
 }
 
-/** Whether a mount exists when the mounts that need it are made.
-    @return LINE: the mount exists; else decision.state of the mount. */
-static enum state plan_available(struct maker *mk, uint32_t node)
+enum state plan_available(struct maker *mk, uint32_t node)
 {
 	const struct decision *decision = node != MT_NONE ? &mk->decisions[node] : NULL;
 	/* Three kinds of mounts exist without a line: the mount outside of ROOT that contains ROOT,
@@ -112,12 +110,14 @@ static enum state plan_available(struct maker *mk, uint32_t node)
 	if (!decision || (decision->visible && strcmp(decision->target, "/") == 0)
 	    || (decision->state == OWN && decision->boot))
 		return LINE;
+	/* The line of its origin makes a copy. */
+	if (decision->state == COPIED)
+		return LINE;
 	bool lacks = decision->state == REFUSED || decision->state == OWN;
 	return lacks && find_line(mk, node) == LINED ? LINE : (enum state)decision->state;
 }
 
-/** Complete a message "it lies on MOUNT, which ..." for a mount that is not available. */
-static const char *plan_lack(struct maker *mk, uint32_t node, enum state state)
+const char *plan_lack(struct maker *mk, uint32_t node, enum state state)
 {
 	enum lined lined = find_line(mk, node);
 	return lined == LINED_IDLE ? "has a line that nothing mounts at boot"

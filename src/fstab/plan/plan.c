@@ -31,23 +31,43 @@ enum { PASSES_MAX = 64 };
 
 /* Making the lines. */
 
-/** Add a line to the plan. */
-static void add_line(struct maker *mk, enum fstab_fate fate, const struct fstab_line *line)
+/** Add a line to the plan.  @return the line in the plan. */
+static const struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
+                                         const struct fstab_line *line)
 {
 	struct fstab_line *to = &mk->plan->lines[mk->plan->count++];
 	*to = *line;
 	to->fate = fate;
 	++mk->plan->of[fate];
+	return to;
+}
+
+/** Append the option that makes systemd wait for the line that makes a copy. */
+static void wait_for_copy(struct maker *mk, uint32_t node, struct strbuf *more)
+{
+	const struct decision *copy = node != MT_NONE && mk->decisions[node].state == COPIED
+	                              ? &mk->decisions[node] : NULL;
+	if (!copy)
+		return;
+	strbuf_reset(&mk->text);
+	order_wait_option(&mk->text, mk->decisions[copy->copy_of].target);
+	opt_add_once(more, strbuf_str(&mk->text));
 }
 
 /** Append the options that are not for the file system: options that the plan adds, and options
     that mount(8) recorded for other programs.
     @spare  The boot does not need the mount: add nofail.
+    @in     For a bind: the mount that contains its source; else MT_NONE.
     @more   The options are appended to this list.
     @return LINE; REFUSED: the options hold a secret. */
-static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbuf *more,
-                          struct fstab_line *line)
+static enum state add_own(struct maker *mk, uint32_t i, bool spare, uint32_t in,
+                          struct strbuf *more, struct fstab_line *line)
 {
+	line->propagation = plan_propagation(mk, i, in);
+	if (line->propagation)
+		opt_puts(more, line->propagation);
+	wait_for_copy(mk, mk->tree->nodes[i].parent, more);
+	wait_for_copy(mk, in, more);
 	if (spare || (mk->in->nofail && !fstab_is_system(mk->decisions[i].target)))
 		opt_puts(more, "nofail");
 	if (mk->decisions[i].automount)
@@ -62,17 +82,20 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, struct strbu
 
 /** Choose the options of a line.
     @bound  For a bind: the mount that contains the source of the bind; else NULL.
+    @recursive  The bind includes the mounts below its source.
     @first  Options to put first, such as "loop"; or NULL.
     @more   Options to put last.
     @line   Gets options, or the reason why no line is possible.
     @return LINE or REFUSED. */
 static enum state choose_options(struct maker *mk, const struct mount *mount,
-                                 const struct mount *bound, const char *first,
+                                 const struct mount *bound, bool recursive,
+                                 const char *first,
                                  const struct strbuf *more, struct fstab_line *line)
 {
 	struct strbuf out = {.arena = mk->arena}, why = out, warning = out;
 	const struct opt_request request = {
-		.mount = mount, .bound = bound, .root = mk->in->root, .first = first,
+		.mount = mount, .bound = bound, .recursive = recursive, .root = mk->in->root,
+		.first = first,
 		.minimal = mk->in->options == FSTAB_MINIMAL, .more = more->len ? more->data : NULL,
 	};
 	int rc = opt_request(&request, &out, &why, &warning);
@@ -225,8 +248,8 @@ static enum state make_mount(struct maker *mk, uint32_t i, struct strbuf *more,
 	    || (strcmp(type, "9p") == 0 && opt_shown_has(m->fs_opts, "trans=tcp")))
 		opt_puts(more, "_netdev");
 	bool spare = (device.loop.partition && line->warning) || mk->decisions[i].owner;
-	state = add_own(mk, i, spare, more, line);
-	return state == LINE ? choose_options(mk, m, NULL, first, more, line) : state;
+	state = add_own(mk, i, spare, MT_NONE, more, line);
+	return state == LINE ? choose_options(mk, m, NULL, false, first, more, line) : state;
 }
 
 /** Make the line of a bind.
@@ -260,8 +283,9 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 	if (line->why)
 		return REFUSED;
 	line->fstype = "none";
-	state = add_own(mk, i, mk->decisions[i].owner, more, line);
-	return state == LINE ? choose_options(mk, m, plan_mount(mk, in), NULL, more, line) : state;
+	state = add_own(mk, i, mk->decisions[i].owner, in, more, line);
+	return state == LINE ? choose_options(mk, m, plan_mount(mk, in), mk->decisions[i].recursive,
+	                                      NULL, more, line) : state;
 }
 
 /** Whether a mount point is in in->add. */
@@ -284,7 +308,8 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	struct fstab_line line = {.mount = plan_mount(mk, i), .target = decision->target,
 	                          .owner = decision->owner};
 	struct strbuf more = {.arena = mk->arena};
-	enum state state = plan_needs_parent(mk, i, &line);
+	bool copy = decision->copy_of != MT_NONE;
+	enum state state = copy ? plan_decide_copy(mk, i, &line) : plan_needs_parent(mk, i, &line);
 	if (state == LINE)
 		state = decision->bind ? make_bind(mk, i, last, &more, &line)
 		        : make_mount(mk, i, &more, &line);
@@ -298,7 +323,7 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 	decision->why = line.why;
 	decision->unnamed = line.unnamed;
 	if (state == LINE)
-		add_line(mk, FSTAB_LINE, &line);
+		decision->line = add_line(mk, FSTAB_LINE, &line);
 }
 
 static void decide_all(struct maker *mk)
@@ -308,7 +333,7 @@ static void decide_all(struct maker *mk)
 		bool decided = false;
 		waiting = false;
 		for (uint32_t at = 0; at < mk->tree->count && !mk->arena->failed; ++at) {
-			uint32_t i = mk->tree->order[at];
+			uint32_t i = mk->by_age ? at : mk->tree->order[at];
 			if (mk->decisions[i].state != WAITING)
 				continue;
 			decide(mk, i, last);
@@ -318,17 +343,23 @@ static void decide_all(struct maker *mk)
 	}
 }
 
-/** Append the mounts with FSTAB_COMMENT to the plan, then the mounts with FSTAB_OWN, both in tree
-    order. */
+/** Append the mounts with FSTAB_COPY and FSTAB_COMMENT to the plan, then the mounts with FSTAB_OWN,
+    both in tree order. */
 static void add_others(struct maker *mk)
 {
 	for (int own = 0; own < 2; ++own) {
 		for (uint32_t at = 0; at < mk->tree->count; ++at) {
 			uint32_t i = mk->tree->order[at];
 			const struct decision *decision = &mk->decisions[i];
-			if (decision->state != (own ? OWN : REFUSED))
+			bool copied = decision->state == COPIED;
+			if (own ? decision->state != OWN : decision->state != REFUSED && !copied)
 				continue;
-			add_line(mk, own ? FSTAB_OWN : FSTAB_COMMENT, &(struct fstab_line){
+			enum fstab_fate fate = own ? FSTAB_OWN : copied ? FSTAB_COPY
+			                       : FSTAB_COMMENT;
+			add_line(mk, fate, &(struct fstab_line){
+				.origin = copied ? mk->decisions[decision->copy_of].line : NULL,
+				.exchangeable = copied && decision->exchangeable,
+				.came_along = copied && decision->came_along,
 				.mount = plan_mount(mk, i), .why = decision->why,
 				.beneath = decision->onto_itself
 				           ? plan_mount(mk, mk->tree->nodes[i].parent) : NULL,
@@ -413,6 +444,20 @@ static void add_netdev(struct maker *mk)
 	}
 }
 
+/** Name the origin of each copy. */
+static void name_origins(struct fstab_plan *plan)
+{
+	for (size_t i = 0; i < plan->count && plan->of[FSTAB_COPY]; ++i) {
+		struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_COPY)
+			line->why = arena_printf(&plan->arena, "a copy of the mount on %s, made by "
+			                         "%s%s", line->origin->target,
+			                         line->came_along ? "a recursive bind"
+			                         : "propagation", line->hidden ? ", and hidden"
+			                         : "");
+	}
+}
+
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 {
 	const struct mtree *tree = &in->d->tree;
@@ -434,8 +479,9 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	}
 	arena->failed |= mk.work.failed;
 	arena_destroy(&mk.work);
+	name_origins(plan);
 	assert(arena->failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT]
-	                        + plan->of[FSTAB_OWN] == plan->count);
+	                        + plan->of[FSTAB_COPY] + plan->of[FSTAB_OWN] == plan->count);
 	assert(plan->count <= tree->count + in->nswaps);
 	return arena_check(arena);
 }

@@ -5,6 +5,7 @@
  *     plan.c     decides for each mount whether it gets a line
  *     classify.c classifies each mount: made by the system, not expressible, bind ...
  *     needs.c    finds the mounts that a mount needs, and a path to the source of a bind
+ *     copies.c   finds mounts that propagation or a recursive bind makes from other mounts
  *     own.c      recognizes mounts made by the system
  *     source.c   chooses the source of a line
  */
@@ -20,8 +21,9 @@
 #include "mountopts/optlist.h"
 
 /** State of the decision about a mount; ELSEWHERE: not below ROOT; WAITING: not decided yet; LINE:
-    gets a line; REFUSED: becomes a comment; OWN: FSTAB_OWN, neither a line nor a comment. */
-enum state { ELSEWHERE, WAITING, LINE, REFUSED, OWN };
+    gets a line; COPIED: the line of its origin makes it; REFUSED: becomes a comment; OWN:
+    FSTAB_OWN, neither a line nor a comment. */
+enum state { ELSEWHERE, WAITING, LINE, COPIED, REFUSED, OWN };
 
 /** The decision about a mount, a node of the discovery, and the data that it depends on. */
 struct decision {
@@ -38,6 +40,17 @@ struct decision {
 	                            line: the line gets x-systemd.automount */
 	bool unnamed;            /* REFUSED, only because the device has no persistent name */
 	uint8_t lined;           /* the result of find_line(), enum lined; 0: not looked up yet */
+	bool covered;            /* REFUSED only because another mount covers it, or because it
+	                            is onto_itself */
+	/* copies.c: */
+	bool came_along;         /* a copy made by the recursive bind that holds it */
+	bool exchangeable;       /* a copy that is a peer of its origin: a line for either mount
+	                            makes both */
+	bool recursive;          /* a bind whose line gets "rbind" */
+	uint8_t propagation;     /* set of enum mount_propagation; MP_SLAVE only if a mount of its
+	                            master is in the table */
+	uint32_t copy_of;        /* the node that it is a copy of; MT_NONE: it is not a copy */
+	const struct fstab_line *line;   /* LINE: in the plan */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;
@@ -57,11 +70,15 @@ struct maker {
 	bool has_lines;            /* by_line was filled */
 	struct map64 hidden;     /* device -> the first hidden node of its file system */
 	struct map64 by_root;    /* hash of device and root directory -> the first visible node, in
-	                            a list linked by next_root */
+	                            a list linked by next_root; copies are last */
 	struct map64 primary;    /* device -> the first visible node that shows the root of the file
 	                            system without being a read-only view (plan_is_ro_view()); if
 	                            all are read-only views, the first */
 	const struct mount *layers;  /* the mount of "/", if it is an overlay; or NULL */
+	bool root_shared;        /* a mount on "/", not a bind, is shared */
+	bool root_unshared;      /* a mount on "/", not a bind, is not shared */
+	bool by_age;             /* mounts were copied or can be: lines are in the order in which
+	                            the mounts were made */
 	struct strbuf scratch, text;
 	struct arena *arena;     /* memory of the plan */
 	struct arena work;       /* memory of the members above, freed when the plan is made */
@@ -100,6 +117,12 @@ const char *plan_path(const struct fstab_input *in, const char *name);
     @return  `node` if it is not such a bind. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
+/** Whether a mount exists when mounts that need it are made: LINE; else the state of the mount. */
+enum state plan_available(struct maker *mk, uint32_t node);
+
+/** Complete a message "it lies on MOUNT, which ..." for a mount that is not available. */
+const char *plan_lack(struct maker *mk, uint32_t node, enum state state);
+
 /** Whether a mount is read-only while its file system is writable. */
 bool plan_is_ro_view(const struct mount *mount);
 
@@ -136,6 +159,21 @@ enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *lin
 /** Why node i, a writable bind, could not be made by a line: the line of its file system would make
     the file system read-only.  NULL: no reason. */
 const char *plan_bind_fault(struct maker *mk, uint32_t i);
+
+/* copies.c */
+
+/** Find the copies: set the members of all decisions that copies.c sets.  Call when each mount is
+    classified by itself. */
+void plan_find_copies(struct maker *mk);
+
+/** Decide about a copy.
+    @line  Gets the reason why no line makes it.
+    @return COPIED, WAITING, REFUSED or OWN. */
+enum state plan_decide_copy(struct maker *mk, uint32_t i, struct fstab_line *line);
+
+/** The options that a line needs to give a mount its propagation; NULL: it gets it without.
+    @source  Of a bind: the mount that its source lies in; else MT_NONE. */
+const char *plan_propagation(const struct maker *mk, uint32_t i, uint32_t source);
 
 /* classify.c */
 

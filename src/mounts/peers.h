@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Which mounts receive a mount by propagation (mount_namespaces(7)).
+ *
+ *     mount x /A/m     "/" and /B, a bind of /A, are peers: the kernel also mounts x on /B/m
+ *
+ * A mount made on a mount of a peer group is copied to its peers, to the slaves of the group, to
+ * the peers and slaves of these ..., where they show the directory of the mount point.  Directories
+ * are named by their path from the root of their file system, as the root of a mount is.  Pure.
+ *
+ * Source: propagate_mnt() in fs/pnode.c of Linux.
+ */
+#ifndef GM_MOUNTS_PEERS_H
+#define GM_MOUNTS_PEERS_H
+
+#include "base/arena.h"
+#include "base/map64.h"
+#include "base/mount.h"
+#include "base/strbuf.h"
+
+/** A mount that receives another. */
+struct peers_receiver {
+	uint32_t value;          /* of peers_add() */
+	uint64_t group;          /* its peer group; 0: a slave that is not shared */
+	uint64_t from;           /* the group that passes the mount on to this one: `group`, or the
+	                            master of it */
+};
+
+/** Mounts by peer group and root.  Members are private. */
+struct peers {
+	struct arena *arena;     /* of all of it */
+	struct peers_member *members;
+	size_t count;
+	struct map64 by_root;    /* hash of a group, or of the master of a slave that is not shared,
+	                            and of device and root -> newest member */
+	struct map64 sizes;      /* group -> number of members */
+	struct peers_slaves *slaves;
+	size_t nslaves;
+	struct map64 by_master;  /* group -> its newest group of slaves */
+	struct map64 known;      /* hash of a group and its master */
+	struct peers_receiver *found;
+	struct peers_pass *passes;
+	size_t nfound, found_room, npasses, passes_room;
+};
+
+/** Make an empty index.  @arena  Owns it; fails if memory runs out. */
+void peers_init(struct peers *peers, struct arena *arena);
+
+/** Add a mount with the groups that it has now.  A private mount is not added.
+    @value  Identifies the mount.
+    @root   Must outlive the index. */
+void peers_add(struct peers *peers, uint32_t value, uint64_t dev, const char *root, uint64_t group,
+               uint64_t master);
+
+/** How many mounts of a group were added. */
+uint32_t peers_size(const struct peers *peers, uint64_t group);
+
+/** Find the mounts that receive a mount on a directory of a mount of this group, including that
+    mount.  Takes time in proportion to the groups that receive, the depth of the path, and the
+    result.
+    @list [out]  Valid until the next call.
+    @return their number. */
+size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const char *path,
+                     const struct peers_receiver **list);
+
+/** Append a directory as the path from the root of its file system.
+    @root  The root of the mount that shows it.
+    @rest  Its path below the mount point: "" or "/..." */
+void peers_path(struct strbuf *out, const char *root, const char *rest);
+
+#endif
