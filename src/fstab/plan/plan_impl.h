@@ -117,7 +117,8 @@ const char *plan_path(const struct fstab_input *in, const char *name);
     @return  `node` if it is not such a bind. */
 uint32_t plan_stack_base(const struct maker *mk, uint32_t node);
 
-/** Whether a mount exists when mounts that need it are made: LINE; else the state of the mount. */
+/** Whether a mount exists when the mounts that need it are made.
+    @return LINE: the mount exists; else decision.state of the mount. */
 enum state plan_available(struct maker *mk, uint32_t node);
 
 /** Complete a message "it lies on MOUNT, which ..." for a mount that is not available. */
