@@ -226,6 +226,7 @@
  *     order.c            what each line needs of the others
  *     order_line.c       one line: which paths it needs
  *     order_check.c      what a boot mounts; the order, as mount -a and as systemd see it
+ *     simulate.c         what mount -a makes of lines, with propagation
  *     reproduce.c        which mounts the lines of an fstab mount again
  *   fstab/plan/          a line for each mount
  *     plan.c             the order of decisions
@@ -240,6 +241,7 @@
  *     part.c             whether a line mounts the same part of a file system; its name
  *     server.c           whether a line and a mount have the same server
  *     options.c          whether a line has the options of its mount
+ *     copies.c           copies, which the lines of other mounts make
  *   fstab/edit/          merging a plan into an existing file
  *     merge.c            the flow
  *     decide.c           one mount and the lines at its place

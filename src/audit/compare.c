@@ -104,8 +104,9 @@ int audit_compare(const struct fstab_file *old, const struct fstab_file *new,
 	assert(of.count <= old->count + new->count);
 	for (size_t i = 0; i < of.count && !arena->failed; ++i) {
 		const struct target *target = &of.targets[i];
+		int is_lost = target->old && !target->now && lost ? lost(arg, target->path) : 0;
 		if (target->old && !target->now
-		    && (fstab_is_system(target->path) || (lost && lost(arg, target->path))))
+		    && (is_lost > 0 || (is_lost == 0 && fstab_is_system(target->path))))
 			add(report, FSTAB_LOST, AUDIT_CRITICAL, target, target->line,
 			    "keep the former line",
 			    !target->line ? "the new fstab has no line for this mount"

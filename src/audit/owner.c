@@ -45,6 +45,13 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		    && !audit_is_users(difference->live->owner))
 			plan->lines[difference->live - plan->lines].owner = "fstab";
 	}
+	for (size_t i = 0; i < plan->count; ++i) {
+		struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_COPY && !line->owner && line->origin->of) {
+			line->owner = line->origin->owner;
+			line->of = line->origin->of;
+		}
+	}
 	struct arena arena = {0};
 	audit_own_copies(plan, match, file, &arena);
 	for (size_t i = 0; i < plan->count; ++i) {

@@ -76,24 +76,6 @@ static void report_no_mount(const struct audit_policy_input *in, struct audit_re
 	             "not a mount point, as the configuration requires");
 }
 
-/** The propagation that a required option names, an enum mount_propagation; -1: not a
-    propagation. */
-static int propagation_of(const char *option, size_t n)
-{
-	static const struct {
-		const char *name;
-		int is;
-	} kinds[] = {{"shared", MP_SHARED},
-	             {"private", MP_PRIVATE},
-	             {"slave", MP_SLAVE},
-	             {"unbindable", MP_UNBINDABLE}};
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i) {
-		if (word_is(option, n, kinds[i].name))
-			return kinds[i].is;
-	}
-	return -1;
-}
-
 /** Whether a mount has a required option of n bytes. */
 static bool has(const struct mount *m, const char *option, size_t n)
 {
@@ -127,8 +109,8 @@ static void check_options(struct audit_report *report, const struct audit_row *r
 	strbuf_puts(&mounted, m->vfs_opts);
 	for (uint32_t i = 0; i < row->nopts; ++i) {
 		const struct opt *o = &row->opts[i];
-		if (word_is(o->text, o->n, "mountpoint") || propagation_of(o->text, o->n) >= 0
-		    || has(m, o->text, o->n))
+		if (word_is(o->text, o->n, "mountpoint")
+		    || vfs_propagation(o->text, o->n, NULL) >= 0 || has(m, o->text, o->n))
 			continue;
 		opt_add(&missing, o->text, o->n);
 		/* Show the actual value, such as size=1g. */
@@ -157,7 +139,7 @@ static void check_propagation(struct audit_report *report, const struct audit_ro
 	                                  m->propagation & MP_UNBINDABLE ? ",unbindable" : "");
 	for (uint32_t i = 0; i < row->nopts; ++i) {
 		const char *o = row->opts[i].name;
-		int required = propagation_of(row->opts[i].text, row->opts[i].n);
+		int required = vfs_propagation(row->opts[i].text, row->opts[i].n, NULL);
 		/* Unbindable mounts are private as well. */
 		bool right = required == MP_PRIVATE ? !(m->propagation & (MP_SHARED | MP_SLAVE))
 		                                    : m->propagation & (unsigned)required;

@@ -306,15 +306,16 @@ void audit_report_bound(struct audit_report *report);
 /** Sort findings by line and code; findings without a line by target and code. */
 void audit_report_sort(struct audit_report *report);
 
-/** Whether the former text reproduces the live mount on a mount point, but the new text does
-    not. */
-typedef bool audit_lost_fn(void *arg, const char *path);
+/** Whether the mount on a mount point of the former text is lost.
+    @return 1: the former text reproduces the live mount, but the new text does not; -1: in the new
+    text, the line of another mount makes it; 0: neither, or not known. */
+typedef int audit_lost_fn(void *arg, const char *path);
 
 /**
  * Compare the texts of two fstabs, and report the risks for the boot that the new text adds:
  *
  * - FSTAB-LOST: the new text no longer mounts a device, server or directory on a mount point of
- *   the system (fstab_is_system()), or on another mount point for which `lost` returns true;
+ *   the system (fstab_is_system()), or on another mount point for which `lost` returns 1;
  * - FSTAB-NOFAIL: a mount was optional, and boot now needs it.
  *
  * Linear.

@@ -111,8 +111,9 @@ struct lost {
 	const struct selfcheck_input *in;
 	struct checked *old;
 	const struct reproduction *new_got;
-	struct map64 same[2];    /* hash of the mount point of a reproduced mount -> its item; [0]:
-	                            of the old text, [1]: of the new text */
+	struct map64 same[2];    /* hash of the mount point of a reproduced mount -> 1: a line
+	                            mounts it; 0: it is made as a copy; [0]: of the old text, [1]:
+	                            of the new text */
 	bool read;               /* `same` is set */
 };
 
@@ -122,13 +123,12 @@ static void note_same(struct map64 *same, const struct reproduction *got)
 	for (size_t i = 0; i < got->count; ++i) {
 		const struct reproduce_item *item = &got->items[i];
 		if (item->verdict == REPRODUCE_SAME && item->want && !item->source)
-			map64_put(same, map64_text(item->target), (uint32_t)i);
+			map64_put(same, map64_text(item->target), item->line != 0);
 	}
 }
 
-/** Whether the old text reproduces the mount on a path, but the new text does not.  The first call
-    compares the mounts of the old text with the live mounts. */
-static bool is_lost(void *arg, const char *path)
+/** audit_lost_fn().  The first call compares the mounts of the old text with the live mounts. */
+static int is_lost(void *arg, const char *path)
 {
 	struct lost *lost = arg;
 	if (!lost->read) {
@@ -141,8 +141,8 @@ static bool is_lost(void *arg, const char *path)
 		reproduction_destroy(&got);
 	}
 	uint64_t hash = map64_text(path);
-	return map64_get(&lost->same[0], hash) != MAP64_NONE
-	       && map64_get(&lost->same[1], hash) == MAP64_NONE;
+	uint32_t now = map64_get(&lost->same[1], hash);
+	return now == 0 ? -1 : now == MAP64_NONE && map64_get(&lost->same[0], hash) != MAP64_NONE;
 }
 
 /** Report the boot risks that only the new text has.  @return 0, or -1 (ENOMEM). */

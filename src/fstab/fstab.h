@@ -182,6 +182,9 @@ struct fstab_line {
 	const struct fstab_line *origin;  /* FSTAB_COPY: the line that makes this copy; else NULL */
 	bool exchangeable;          /* FSTAB_COPY: a line for it would make its origin, too */
 	bool came_along;            /* FSTAB_COPY: made by a recursive bind, not by propagation */
+	unsigned shares;            /* set of enum mount_propagation: the propagation of the mount;
+	                               MP_SLAVE only if a mount of its master is in the table */
+	unsigned usual;             /* FSTAB_LINE: the propagation without `propagation` */
 	const char *propagation;    /* FSTAB_LINE: the options that set the propagation of the
 	                               mount; NULL: the mount has this propagation without them */
 	const char *why;            /* FSTAB_COMMENT, FSTAB_COPY, FSTAB_OWN: the reason for
@@ -219,6 +222,9 @@ struct fstab_plan {
  * @return 0, or -1.  Errors: ENOMEM.
  */
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
+
+/** Name the origins of copies in the reasons why they have no lines. */
+void fstab_name_origins(struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);
 

@@ -80,7 +80,7 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	const struct fstab_line *line = mount->line;
 	/* A mount made by the system has no line, but a swap space made by the system, on zram, may
 	   have a line. */
-	if ((line->fate == FSTAB_OWN && !line->swap) || line->fate == FSTAB_COPY
+	if ((line->fate == FSTAB_OWN && !line->swap)
 	    || (mount->key && match_live(m, mount->key) != mount && !is_above(m, mount)))
 		return MATCH_NOTHING;
 	struct candidate *own = choose(m, mount);
@@ -89,6 +89,9 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 			own->live = (uint32_t)(mount - m->mounts);
 		return MATCH_NOTHING;
 	}
+	if (!own && (line->fate == FSTAB_COPY
+	             || (line->fate == FSTAB_LINE && match_came_along(m, mount))))
+		return MATCH_NOTHING;
 	if (!own)
 		return line->fate == FSTAB_LINE ? MATCH_UNPAIRED
 		       : is_above(m, mount) ? MATCH_NOTHING : MATCH_INEXPRESSIBLE;
@@ -96,6 +99,8 @@ enum match_pairing match_pair(struct matcher *m, struct planned *mount)
 	own->live = (uint32_t)(mount - m->mounts);
 	if (line->mount && fstype_flags(line->mount->fstype) & FST_SUBVOL)
 		map64_put(&m->first_of, mount_dev(line->mount), mount->entry);
+	if (line->fate == FSTAB_COPY)
+		return own->is.noauto ? MATCH_NOTHING : MATCH_AGAIN;
 	return MATCH_PAIRED;
 }
 
@@ -160,7 +165,7 @@ struct candidate *match_next_swap(struct matcher *m, const struct candidate *ent
 /* Differences between mounts and lines. */
 
 /** Add a difference.
-    @actual  fstab_difference.actual, for OPTIONS and NO_LINE; else NULL. */
+    @actual  fstab_difference.actual, for OPTIONS, NO_LINE and AGAIN; else NULL. */
 static void add(struct fstab_match *match, enum fstab_difference_kind kind,
                 const struct candidate *entry, const struct fstab_entry *other,
                 const struct planned *mount, const char *actual)
@@ -206,6 +211,11 @@ static void match_mount(struct fstab_match *match, struct planned *mount)
 		entry = match_wrong(m, mount);
 		add(match, entry ? FSTAB_DIFFER_SOURCE : FSTAB_DIFFER_MISSING, entry, NULL, mount,
 		    NULL);
+		break;
+	case MATCH_AGAIN:
+		entry = &m->entries[mount->entry];
+		add(match, FSTAB_DIFFER_AGAIN, entry, match_origin_line(m, mount), mount,
+		    mount->line->why);
 		break;
 	case MATCH_INEXPRESSIBLE:
 		entry = match_first_on(m, mount);

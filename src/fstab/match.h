@@ -34,6 +34,8 @@ enum fstab_difference_kind {
 	                            source */
 	FSTAB_DIFFER_ELSEWHERE,  /* the line is not mounted, but the mount `live` has its source at
 	                            a different mount point */
+	FSTAB_DIFFER_AGAIN,      /* the line mounts `live`, a copy, once more; `other`: the line
+	                            of its origin, which makes the copy, or NULL */
 };
 
 struct fstab_difference {
@@ -42,7 +44,7 @@ struct fstab_difference {
 	const struct fstab_line *live;       /* a line of the plan; or NULL */
 	const char *expected;    /* OPTIONS: the options of the line, decoded */
 	const char *actual;      /* OPTIONS: the differing options, as the mount has them;
-	                            NO_LINE: the reason */
+	                            NO_LINE: the reason; AGAIN: of which mount it is a copy */
 };
 
 /** The directory or file that a bind line names as its source. */
@@ -70,6 +72,14 @@ struct fstab_match {
 int fstab_match(const struct fstab_match_input *in, struct fstab_match *match);
 
 void fstab_match_destroy(struct fstab_match *match);
+
+/** Choose which of several peers that show the same mount has the line: the mount on whose mount
+    point the file has a line, else the mount that is named.
+    @plan  Changed.
+    @add   Names of mount points.
+    @return 0, or -1.  Errors: ENOMEM. */
+int fstab_prefer(struct fstab_plan *plan, const struct fstab_file *file, const char *const *add,
+                 size_t nadd);
 
 /** Get a line with the options that result from the remount lines after it. */
 const struct fstab_entry *fstab_match_entry(const struct fstab_match *match,

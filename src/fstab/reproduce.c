@@ -5,6 +5,7 @@
 #include "base/secret.h"
 #include "fstab/match/matcher.h"
 #include "fstab/order.h"
+#include "fstab/simulate.h"
 #include "mountopts/shown.h"
 
 #define NONE NO_LINE
@@ -17,6 +18,7 @@ struct mounter {
 	                            mount of the plan, and is reported with that mount */
 	bool repeated;           /* the line of a mount already mounts this source on this mount
 	                            point */
+	bool again;              /* the line mounts once more a mount that is a copy */
 };
 
 /** The line that makes a mount or swap space of the plan. */
@@ -42,6 +44,8 @@ struct work {
 	struct order order;
 	struct order_outcome *outcomes;
 	bool *broken;
+	struct simulation sim;
+	struct map64 made;             /* hash of a simulated mount -> the first such mount */
 	struct arena *arena;           /* memory of the result and of this struct, except `match` */
 };
 
@@ -143,6 +147,125 @@ static void make_graph(struct work *w)
 	order_make(w->lines, w->nlines, w->arena, &w->order);
 }
 
+/* Copies. */
+
+/** The mount point, device and root of a mount as one number. */
+static uint64_t hash_of(const char *point, uint64_t dev, const char *root)
+{
+	uint64_t hash = map64_bytes(map64_text(point), (const char *)&dev, sizeof(dev));
+	return map64_bytes(hash, root ? root : "/", strlen(root ? root : "/"));
+}
+
+static uint64_t hash_of_live(const struct fstab_line *line)
+{
+	return hash_of(line->target, mount_dev(line->mount), line->mount->root);
+}
+
+/** Whether the lines make a mount, as a copy of another; or a copy, in whatever way. */
+static bool is_copied(const struct work *w, const struct fstab_line *line)
+{
+	uint32_t i = line->target ? map64_get(&w->made, hash_of_live(line)) : MAP64_NONE;
+	return i != MAP64_NONE && (w->sim.mounts[i].copy || line->fate == FSTAB_COPY);
+}
+
+/** Simulate one line that mount -a mounts. */
+static void simulate_entry(struct work *w, uint32_t i)
+{
+	const struct fstab_entry *entry = &w->entries[i].is;
+	const struct mounter *mounter = &w->mounters[i];
+	const struct fstab_line *live = mounter->of != NONE ? &w->plan->lines[mounter->of] : NULL;
+	const struct fstab_bound *bound = &w->match.bound[i];
+	const char *target = fstab_entry_target(w->lines[i]), *source = NULL;
+	enum order_lack lack = w->outcomes[i].lack;
+	if ((lack != ORDER_LACKS_NOTHING && lack != ORDER_LACKS_TARGET) || !target || !target[1]
+	    || mounter->repeated || entry->remount
+	    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
+		return;
+	if (entry->bind)
+		source = bound->in ? bound->path
+		         : entry->real_source ? entry->real_source
+		         : fstab_normal(w->arena, entry->source);
+	if (entry->bind && !source)
+		return;
+	/* The device of a line without a mount is not known: it is that of no other. */
+	bool known = live && live->mount;
+	uint64_t dev = known ? mount_dev(live->mount) : UINT64_MAX - i;
+	const char *root = known && live->mount->root ? live->mount->root : "/";
+	w->mounters[i].again = simulate_line(&w->sim, i, entry, target, source, dev, root)
+	                       != SIMULATE_NONE;
+}
+
+/** Simulate all lines, on the mounts that the boot makes before. */
+static void simulate(struct work *w)
+{
+	const struct fstab_plan *plan = w->plan;
+	simulate_init(&w->sim, w->arena, 2 * (plan->count + w->nentries) + 64);
+	for (int root = 1; root >= 0; --root) {
+		for (size_t i = 0; i < plan->count; ++i) {
+			const struct fstab_line *line = &plan->lines[i];
+			bool is_root = line->target && !line->target[1];
+			if (line->mount && line->target && !line->hidden && is_root == root
+			    && (is_root || (line->fate == FSTAB_OWN && line->boot)))
+				simulate_boot(&w->sim, line->mount, line->target);
+		}
+	}
+	for (uint32_t i = 0; i < w->nentries && !w->arena->failed; ++i)
+		simulate_entry(w, i);
+	for (uint32_t i = 0; i < w->sim.count && !w->arena->failed; ++i) {
+		const struct simulated *mount = &w->sim.mounts[i];
+		if (mount->point && mount->line != SIMULATE_NONE)
+			map64_put(&w->made, hash_of(mount->point, mount->dev, mount->root), i);
+	}
+}
+
+/** The line of the mount that holds the mount point of a mount; NONE: no line. */
+static uint32_t line_above(const struct work *w, const char *target)
+{
+	for (size_t n = strlen(target); n > 1;) {
+		while (n > 1 && target[n - 1] != '/')
+			--n;
+		n -= n > 1;
+		const char *above = arena_textn(w->arena, target, n);
+		const struct planned *live = match_live(w->match.matcher, above);
+		if (live)
+			return live->line->mount ? w->wanted[live->line - w->plan->lines].entry
+			                         : NONE;
+	}
+	return NONE;
+}
+
+/** Report visible copies that do not exist now. */
+static void add_extra_copies(struct work *w)
+{
+	struct map64 live = {.arena = w->arena};
+	uint32_t *left = arena_new(w->arena, w->plan->count + 1, sizeof(*left));
+	for (uint32_t i = 0; i < w->plan->count && !w->arena->failed; ++i) {
+		const struct fstab_line *line = &w->plan->lines[i];
+		if (line->mount && line->target)
+			++left[map64_put(&live, hash_of_live(line), i)];
+	}
+	for (uint32_t i = 0; i < w->sim.count && !w->arena->failed; ++i) {
+		const struct simulated *mount = &w->sim.mounts[i];
+		if (!mount->point || mount->line == SIMULATE_NONE)
+			continue;
+		uint32_t at = map64_get(&live, hash_of(mount->point, mount->dev, mount->root));
+		bool is_live = at != MAP64_NONE && left[at] > 0;
+		left[is_live ? at : w->plan->count] -= is_live;
+		if (is_live || !mount->copy || !mount->visible
+		    || w->mounters[mount->line].of == NONE)
+			continue;
+		ARENA_PUSH(w->arena, w->out->items, w->out->count, (struct reproduce_item){
+			.verdict = REPRODUCE_EXTRA, .line = mount->line + 1,
+			.target = mount->point,
+			.why = "a copy of its mount, made by propagation or a recursive bind, "
+			       "which does not exist now"});
+	}
+	if (w->sim.too_many)
+		ARENA_PUSH(w->arena, w->out->items, w->out->count, (struct reproduce_item){
+			.verdict = REPRODUCE_EXTRA, .line = (uint32_t)w->nentries, .target = "/",
+			.why = "binds in each other multiply mounts by propagation"});
+}
+
 /* Verdicts about mounts, swap spaces and lines. */
 
 /** Describe why outcome->other, a line that line `entry` needs, is not mounted before line
@@ -190,6 +313,33 @@ static const char *why_not(struct work *w, uint32_t i)
 	return NULL;
 }
 
+/** Check a copy. */
+static struct reproduce_item check_copy(struct work *w, const struct fstab_line *copy)
+{
+	const struct fstab_line *origin = copy->origin;
+	struct reproduce_item item = {.want = copy, .target = copy->target};
+	uint32_t of = w->wanted[origin - w->plan->lines].entry, in = line_above(w, copy->target);
+	if (is_copied(w, copy))
+		return item;
+	item.verdict = of == NONE ? REPRODUCE_NO_LINE : REPRODUCE_WRONG;
+	if (of == NONE)
+		item.why = arena_printf(w->arena, "it is a copy of the mount on %s, which no line "
+		                        "mounts", origin->target);
+	else if (why_not(w, of) || (in != NONE && why_not(w, in)))
+		item.why = arena_printf(w->arena, "it is a copy of the mount on %s, which is not "
+		                        "reproduced, or not where it would be passed on",
+		                        origin->target);
+	else if (in != NONE && in > of)
+		item.why = arena_printf(w->arena, "it is a copy of the mount on %s, which line %u "
+		                        "mounts before line %u: use rbind in line %u, or move "
+		                        "line %u to after it", origin->target, of + 1, in + 1,
+		                        in + 1, of + 1);
+	else
+		item.why = arena_printf(w->arena, "it is a copy of the mount on %s, which is not "
+		                        "passed on to it", origin->target);
+	return item;
+}
+
 static struct reproduce_item check_mount(struct work *w, uint32_t at)
 {
 	const struct wanted *wanted = &w->wanted[at];
@@ -198,8 +348,8 @@ static struct reproduce_item check_mount(struct work *w, uint32_t at)
 	bool own = wanted->entry != NONE;
 	uint32_t entry = own ? wanted->entry : wanted->other;
 	if (entry == NONE) {
-		item.verdict = REPRODUCE_NO_LINE;
-		item.why = "no line mounts it";
+		item.verdict = is_copied(w, item.want) ? REPRODUCE_SAME : REPRODUCE_NO_LINE;
+		item.why = item.verdict == REPRODUCE_SAME ? NULL : "no line mounts it";
 		return item;
 	}
 	item.line = entry + 1;
@@ -247,13 +397,15 @@ static void check_all(struct work *w)
 	for (uint32_t i = 0; i < w->plan->count; ++i) {
 		const struct fstab_line *want = &w->plan->lines[i];
 		out->without += want->fate == FSTAB_COMMENT && want->mount;
-		if (want->fate != FSTAB_LINE)
+		bool copy = want->fate == FSTAB_COPY;
+		if (want->fate != FSTAB_LINE && (!copy || want->hidden))
 			continue;
-		struct reproduce_item item = want->mount ? check_mount(w, i) : check_swap(w, i);
+		struct reproduce_item item = copy ? check_copy(w, want)
+		                             : want->mount ? check_mount(w, i) : check_swap(w, i);
 		bool same = item.verdict == REPRODUCE_SAME;
 		*(want->mount ? &out->mounts : &out->swaps) += 1;
 		*(want->mount ? &out->same : &out->swaps_same) += same;
-		out->items[out->count++] = item;
+		ARENA_PUSH(w->arena, out->items, out->count, item);
 	}
 }
 
@@ -264,6 +416,11 @@ static void count_systemd(struct work *w)
 	for (uint32_t i = 0; i < w->plan->count; ++i) {
 		const struct fstab_line *want = &w->plan->lines[i];
 		uint32_t entry = w->wanted[i].entry;
+		/* The order in which systemd makes copies is not known. */
+		bool made = want->mount && !want->hidden && is_copied(w, want)
+		            && (want->fate == FSTAB_COPY
+		                || (want->fate == FSTAB_LINE && entry == NONE));
+		w->out->systemd += made;
 		if (want->fate != FSTAB_LINE || !want->mount || entry == NONE
 		    || w->wanted[i].differs)
 			continue;
@@ -316,6 +473,8 @@ static void add_extra(struct work *w)
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
 		enum reproduce_verdict verdict = REPRODUCE_WRONG;
+		if (mounter->again)
+			continue;
 		enum order_lack lack = w->outcomes[i].lack;
 		why = why_not(w, i);
 		if (!path) {
@@ -326,9 +485,21 @@ static void add_extra(struct work *w)
 			verdict = REPRODUCE_EXTRA;
 			why = why_extra(w, i);
 		}
-		w->out->items[w->out->count++] = (struct reproduce_item){
+		ARENA_PUSH(w->arena, w->out->items, w->out->count, (struct reproduce_item){
 			.verdict = verdict, .line = i + 1, .why = why,
-			.target = w->entries[i].is.target};
+			.target = w->entries[i].is.target});
+	}
+}
+
+/** Report the lines that mount a copy once more. */
+static void add_again(struct work *w)
+{
+	for (uint32_t i = 0; i < w->nentries; ++i) {
+		if (w->mounters[i].again)
+			ARENA_PUSH(w->arena, w->out->items, w->out->count, (struct reproduce_item){
+				.verdict = REPRODUCE_EXTRA, .line = i + 1,
+				.target = w->entries[i].is.target,
+				.why = "once more: it is a copy of another mount there already"});
 	}
 }
 
@@ -351,8 +522,8 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 		.nentries = (uint32_t)lines,
 		.outcomes = arena_new(arena, all, sizeof(*w.outcomes)),
 		.broken = arena_new(arena, all, sizeof(*w.broken)),
+		.made.arena = arena,
 	};
-	out->items = arena_new(arena, all, sizeof(*out->items));
 	match.file = in->file;
 	if (fstab_match(&match, &w.match) != 0)
 		arena_fail(arena);
@@ -364,8 +535,13 @@ int reproduce(const struct reproduce_input *in, struct reproduction *out)
 	}
 	if (!arena->failed) {
 		order_run(&w.order, false, w.broken, w.outcomes);
+		simulate(&w);
+	}
+	if (!arena->failed) {
 		check_all(&w);
 		add_extra(&w);
+		add_again(&w);
+		add_extra_copies(&w);
 		count_systemd(&w);
 	}
 	fstab_match_destroy(&w.match);

@@ -4,9 +4,11 @@
  *
  *     lines, plan --> fstab_match(): which line makes which mount ----.
  *     lines, mounts without a line --> order_run(): lines mounted ----+--> one item for each mount
+ *     lines that are mounted --> simulate_line(): copies -------------'
  *
  * A mount is reproduced if a line makes the same mount with the same options, and all mounts that
- * the line needs exist when mount -a reaches the line.  Pure except for the callbacks of `match`.
+ * the line needs exist when mount -a reaches the line.  A copy is reproduced if propagation or a
+ * recursive bind makes it again.  Pure except for the callbacks of `match`.
  */
 #ifndef GM_FSTAB_REPRODUCE_H
 #define GM_FSTAB_REPRODUCE_H
@@ -27,7 +29,7 @@ enum reproduce_verdict {
 	REPRODUCE_SAME,
 	REPRODUCE_NO_LINE,   /* no line makes the mount */
 	REPRODUCE_WRONG,     /* the line of the mount fails, or makes a different mount */
-	REPRODUCE_EXTRA,     /* a line whose mount does not exist now */
+	REPRODUCE_EXTRA,     /* a line whose mount, or a copy of its mount, does not exist now */
 };
 
 struct reproduce_item {

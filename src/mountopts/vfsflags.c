@@ -146,3 +146,54 @@ void vfs_flags_named(const char *options, struct vfs_flags *flags)
 			vfs_flags_set(flags, option, &atimes);
 	}
 }
+
+/* Propagation. */
+
+static const struct {
+	const char *name;
+	int is;
+} propagations[] = {{"shared", MP_SHARED},
+                    {"private", MP_PRIVATE},
+                    {"slave", MP_SLAVE},
+                    {"unbindable", MP_UNBINDABLE}};
+
+int vfs_propagation(const char *option, size_t n, bool *deep)
+{
+	bool below = deep && n > 0 && *option == 'r';
+	for (size_t i = 0; i < sizeof(propagations) / sizeof(*propagations); ++i) {
+		if (!word_is(option + below, n - below, propagations[i].name))
+			continue;
+		if (deep)
+			*deep = below;
+		return propagations[i].is;
+	}
+	return -1;
+}
+
+const char *vfs_propagation_options(unsigned flags, bool deep)
+{
+	static const char *const options[][2] = {
+		[MP_PRIVATE] = {"private", "rprivate"},
+		[MP_SHARED] = {"shared", "rshared"},
+		[MP_SLAVE] = {"slave", "rslave"},
+		[MP_SHARED | MP_SLAVE] = {"slave,shared", "rslave,rshared"},
+		[MP_UNBINDABLE] = {"unbindable", "runbindable"},
+	};
+	return options[flags & MP_UNBINDABLE ? MP_UNBINDABLE : flags][deep];
+}
+
+unsigned vfs_propagation_of_line(const char *options, unsigned usual, bool *named)
+{
+	size_t n;
+	bool deep;
+	*named = false;
+	for (const char *o; (o = opt_next(&options, &n)) != NULL;) {
+		int is = vfs_propagation(o, n, &deep);
+		if (is < 0)
+			continue;
+		/* A slave that is made shared remains a slave. */
+		usual = (is == MP_SHARED ? usual & MP_SLAVE : 0) | (unsigned)is;
+		*named = true;
+	}
+	return usual;
+}

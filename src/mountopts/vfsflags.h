@@ -74,4 +74,24 @@ void vfs_flags_add(const struct vfs_flags *want, const struct vfs_flags *base, s
 /** Append the flags of b that differ in a.  @return whether there are any. */
 bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, struct strbuf *differ);
 
+/*
+ * Propagation: options of a line that set how mounts are passed on, which the kernel does not show
+ * among the flags.
+ */
+
+/** The propagation that an option names, an enum mount_propagation; -1: it names none.
+    @deep [out]  The option includes the mounts below: "rprivate".  NULL: such options do not
+    count. */
+int vfs_propagation(const char *option, size_t n, bool *deep);
+
+/** The options that give a mount this propagation.
+    @flags  A set of enum mount_propagation.
+    @deep   Also to the mounts below it. */
+const char *vfs_propagation_options(unsigned flags, bool deep);
+
+/** The propagation of a mount with the options of a line.
+    @usual  That it has without such options: a set of enum mount_propagation.
+    @named [out]  Whether there is such an option. */
+unsigned vfs_propagation_of_line(const char *options, unsigned usual, bool *named);
+
 #endif

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Mounts made by propagation and by recursive binds: mount -a of the fstab makes the same mounts again, no
-more, with the same propagation.
+more, with the same propagation; what is reported of an fstab is what mount -a makes of it.
 
 Each row is mounted below a shared or private directory in a namespace of its own; its fstab is mounted in
 another."""
 import json
 import os
+import random
 import re
 import tempfile
 
@@ -124,6 +125,90 @@ for shared, rows in (True, ROWS), (False, PRIVATE):
         gm.expect("reproduce" not in err, f"{tag}: {err}")
         new = in_namespace(shared, lambda: again(lines))
         gm.expect(new == live, f"{tag}: {lines}: {new}, not {live}")
+
+# What an fstab makes is compared with what is mounted: mount points, what is reported of the merge, of the audit.
+LINES = ["@/A @/B none bind 0 0", "x @/A/m tmpfs defaults 0 0", "@/A/m @/B/m none bind 0 0", "x @/B/m tmpfs defaults 0 0",
+         "@/A @/B none rbind 0 0", "@/A @/B none bind,private 0 0", "@/A @/B none bind,slave 0 0"]
+MERGES = [
+    # what is mounted, the lines of the file, whether they make it, reported by the merge, by the audit
+    ((BIND, X), (0, 1), True, (), ()),
+    ((BIND, X), (0, 3), True, (), ()),
+    ((BIND, X), (4, 1), True, (), ()),
+    ((BIND, X), (0, 1, 2), False, ("line 4: @/B/m: mounted once more by this line: a copy of the mount on @/A/m",
+                                   "line 4 also mounts @/B/m"), ("FSTAB-DUP-TARGET 4",)),
+    ((BIND, X), (0, 1, 3), False, ("line 4 also mounts @/B/m",), ("FSTAB-DUP-TARGET 4",)),
+    ((BIND, X), (1, 0), False, ("does not reproduce @/B/m: it is a copy of the mount on @/A/m, which line 2 mounts before",), ()),
+    ((BIND, X), (5, 1), False, ("line 2: @/B: is mounted with other options: shared", "does not reproduce @/B/m"),
+     ("DRIFT-OPTIONS 2",)),
+    ((X, "--rbind @/A @/B"), (1, 4), True, (), ()),
+    ((X, "--rbind @/A @/B"), (1, 0), False, ("does not reproduce @/B/m",), ()),
+    ((X, BIND), (1, 0), True, (), ()),
+    ((X, BIND), (0, 1), False, ("line 3 also mounts @/B/m",), ()),
+    (("-o bind,private @/A @/B", X), (5, 1), True, (), ()),
+    (("-o bind,private @/A @/B", X), (0, 1), False, ("line 2: @/B: is mounted with other options: private",
+                                                     "line 3 also mounts @/B/m"), ("DRIFT-OPTIONS 2",)),
+    (("-o bind,slave @/A @/B", X), (6, 1), True, (), ()),
+    (("-o bind,slave @/A @/B", X), (0, 1), False, ("line 2: @/B: is mounted with other options: slave",), ("DRIFT-OPTIONS 2",)),
+]
+
+
+def merged(setup, text):
+    gm.touch(work + "/old", text)
+    for words in setup:
+        mount(words)
+    check = run("fstab", "--id=path", f"--merge={work}/old", "--check")[2]
+    new = run("fstab", "--id=path", f"--merge={work}/old", "--add=persistent", "--fix=options")[1]
+    audit = gm.getmnt("audit", "--json", f"--fstab={work}/old", program=program)
+    found = [f"{f['code']} {f['source'].rsplit(':', 1)[1]}" for f in json.loads(audit.out)["findings"]
+             if (f["target"] or "").startswith(top + "/") and f["source"]]
+    return mounts(), check, [row for row in new.splitlines() if "@/" in row and row[0] != "#"], found
+
+
+for setup, numbers, good, reported, findings in MERGES:
+    lines = [LINES[i] for i in numbers]
+    tag = f"{setup}, {lines}"
+    live, check, new, found = in_namespace(True, lambda: merged(setup, "".join(row + "\n" for row in [f"{loop} @ ext4 defaults 0 0"] + lines)
+                                                                    .replace("@", top)))
+    check = "".join(row + "\n" for row in check.splitlines() if "@/" in row)
+    gm.expect(all(word in check for word in reported) and (check == "") == (reported == ()), f"{tag}: {check}")
+    gm.expect(found == list(findings), f"{tag}: {found}")
+    gm.expect((in_namespace(True, lambda: again(lines)) == live) == good, f"{tag}: mount -a")
+    if not any("before" in word or "also mounts" in word or "reproduce" in word for word in reported) or good:
+        gm.expect(in_namespace(True, lambda: again(new)) == live, f"{tag}: merged: {new}")
+
+# Whatever lines make, they are said to make nothing else: random binds, mounts and propagation.
+NAMES = ["A", "A/m", "A/s", "A/s/t", "B", "B/m", "C", "C/s", "D/d"]
+WORDS = ["", "", "", "", ",private", ",slave", ",shared", ",rprivate", ",rslave", ",unbindable", ",slave,shared"]
+
+
+def random_lines(choose):
+    lines, used = [], []
+    for i in range(choose.randint(3, 7)):
+        free = [name for name in NAMES if not any((other + "/").startswith(name + "/") for other in used)]
+        if not free:
+            break
+        used.append(choose.choice(free))
+        words = choose.choice(WORDS) + ",X-mount.mkdir"
+        source = choose.choice([name for name in NAMES if name != used[-1]])
+        lines.append(f"x{i} @/{used[-1]} tmpfs size=1m{words} 0 0" if choose.random() < 0.45
+                     else f"@/{source} @/{used[-1]} none {choose.choice(('bind', 'bind', 'rbind'))}{words} 0 0")
+    return lines
+
+
+def own_lines(lines):
+    gm.touch(work + "/fstab", "".join(row + "\n" for row in [f"{loop} @ ext4 defaults 0 0"] + lines).replace("@", top))
+    if sh("/bin/mount", "-a", "-T", work + "/fstab", ok=False)[0]:
+        return ""
+    return run("fstab", "--id=path", f"--merge={work}/fstab", "--check")[2]
+
+
+for name in NAMES:
+    gm.mkdir(f"{top}/{name}")
+for seed in range(60):
+    lines = random_lines(random.Random(seed))
+    check = in_namespace(seed % 4, lambda: own_lines(lines))
+    gm.expect(not re.search("also mounts @/|once more|other options", check), f"{seed}: {lines}: {check}")
+
 sh("/bin/umount", top)
 gm.run("losetup", "-d", loop)
 gm.done()

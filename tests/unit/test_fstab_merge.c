@@ -140,7 +140,8 @@ static void unmake(struct made *made)
 static char notes[16 * 1024];
 static const char *const kinds[FSTAB_NOTE_KINDS] = {
 	"damaged", "odd",  "missing",  "no-line", "source",    "name",  "options",
-	"refused", "pass", "repeated", "conflict",  "elsewhere", "order", "unknown",
+	"refused", "pass", "repeated", "conflict",  "elsewhere", "order", "again",
+	"unknown",
 };
 
 static void print_notes(const struct fstab_merged *merged)
@@ -168,6 +169,7 @@ static void check_match(const struct fstab_match_input *in)
 	static const enum fstab_note_kind differ[] = {
 		FSTAB_NOTE_MISSING, FSTAB_NOTE_NO_LINE, FSTAB_NOTE_SOURCE, FSTAB_NOTE_OPTIONS,
 		FSTAB_NOTE_REPEATED, FSTAB_NOTE_CONFLICT, FSTAB_NOTE_ELSEWHERE,
+		FSTAB_NOTE_AGAIN,
 	};
 	struct fstab_match match;
 	struct fstab_merged merged;
@@ -216,6 +218,7 @@ static char *merged(struct fstab_merge_input in, const char *table, const char *
 	in.add = added;
 	in.nadd = nadded;
 	in.base = base_lines;
+	CU_ASSERT_EQUAL(fstab_prefer(&made.plan, file, added, nadded), 0);
 	check_match(&in.match);
 	CU_ASSERT_EQUAL(fstab_merge(&in, &out), 0);
 	print_notes(&out);

@@ -179,7 +179,7 @@ static void put_match(const struct fstab_match *match)
 		[FSTAB_DIFFER_MISSING] = "missing", [FSTAB_DIFFER_NO_LINE] = "no-line",
 		[FSTAB_DIFFER_SOURCE] = "source", [FSTAB_DIFFER_OPTIONS] = "options",
 		[FSTAB_DIFFER_REPEATED] = "repeated", [FSTAB_DIFFER_CONFLICT] = "conflict",
-		[FSTAB_DIFFER_ELSEWHERE] = "elsewhere",
+		[FSTAB_DIFFER_ELSEWHERE] = "elsewhere", [FSTAB_DIFFER_AGAIN] = "again",
 	};
 	size_t n = 0;
 	text[0] = '\0';

@@ -767,7 +767,7 @@ UNIT_TEST(new_risks)
 	audit_report_destroy(&report);
 }
 
-static bool is_lost(void *arg, const char *path)
+static int is_lost(void *arg, const char *path)
 {
 	(void)arg;
 	return strcmp(path, "/data/lost") == 0;

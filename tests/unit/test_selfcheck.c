@@ -87,10 +87,10 @@ static int leads(void *arg, const char *source, const struct fstab_line *line)
 	return own.tags ? own.tags == named.tags : -1;
 }
 
-static void enter(struct machine *machine)
+static void enter(struct machine *machine, const char *mounts)
 {
 	*machine = (struct machine){
-		.swap = {.name = "/dev/sda5", .priority = -2}, .d = unit_discover(table),
+		.swap = {.name = "/dev/sda5", .priority = -2}, .d = unit_discover(mounts),
 	};
 	machine->live = (struct fstab_input){
 		.d = machine->d, .root = "/", .swaps = &machine->swap, .nswaps = 1,
@@ -120,7 +120,7 @@ static char text[16 * 1024];
 static const char *reported(const char *old, const char *new, size_t len, bool facts)
 {
 	struct machine machine;
-	enter(&machine);
+	enter(&machine, table);
 	struct selfcheck_input in = input_of(&machine, old, new);
 	in.len = len;
 	machine.live.facts.devices = facts ? devices : NULL;
@@ -185,10 +185,128 @@ static int check_bad(void *arg)
 	return rc;
 }
 
+/* Copies. */
+
+#define S_ROOT "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+#define S_B "21 20 8:1 /A /B rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+#define S_M "22 20 0:40 / /A/m rw,relatime shared:2 - tmpfs x rw\n"
+#define S_COPY "23 21 0:40 / /B/m rw,relatime shared:2 - tmpfs x rw\n"
+#define S_BOUND S_ROOT S_B S_M S_COPY
+#define L_ROOT "/dev/sda1 / ext4 defaults 0 1\n"
+#define L_B "/A /B none bind 0 0\n"
+#define L_M "x /A/m tmpfs defaults 0 0\n"
+
+static const struct copies_row {
+	const char *mounts, *lines, *reported;
+} copies_rows[] = {
+	{S_BOUND, L_ROOT L_B L_M, "reproduces 4 of 4 mounts\n"},
+	{S_BOUND, L_ROOT "/A /B none rbind 0 0\n" L_M, "reproduces 4 of 4 mounts\n"},
+	/* A line for each mounts all of them once more. */
+	{S_BOUND, L_ROOT L_B L_M "/A/m /B/m none bind 0 0\n",
+	 "reproduces 4 of 4 mounts\nline 4 also mounts /B/m: once more: it is a copy of another "
+	 "mount there already\n"},
+	{S_BOUND, L_ROOT L_B L_M "x /B/m tmpfs defaults 0 0\n",
+	 "reproduces 4 of 4 mounts\nline 4 also mounts /B/m: once more: it is a copy of another "
+	 "mount there already\n"},
+	/* A mount made before the bind is not passed on, but comes along with an rbind. */
+	{S_BOUND, L_ROOT L_M L_B,
+	 "reproduces 3 of 4 mounts\ndoes not reproduce /B/m: it is a copy of the mount on /A/m, "
+	 "which line 2 mounts before line 3: use rbind in line 3, or move line 2 to after it\n"},
+	{S_BOUND, L_ROOT L_M "/A /B none rbind 0 0\n", "reproduces 4 of 4 mounts\n"},
+	{S_ROOT S_M "23 20 8:1 /A /B rw,relatime shared:1 - ext4 /dev/sda1 rw\n", L_ROOT L_M L_B,
+	 "reproduces 3 of 3 mounts\n"},
+	{S_ROOT S_M "23 20 8:1 /A /B rw,relatime shared:1 - ext4 /dev/sda1 rw\n", L_ROOT L_B L_M,
+	 "reproduces 3 of 3 mounts\nline 3 also mounts /B/m: a copy of its mount, made by "
+	 "propagation or a recursive bind, which does not exist now\n"},
+	/* A private bind. */
+	{S_BOUND, L_ROOT "/A /B none bind,private 0 0\n" L_M,
+	 "reproduces 2 of 4 mounts\ndoes not reproduce /B (line 2): it is mounted with other "
+	 "options: shared\ndoes not reproduce /B/m: it is a copy of the mount on /A/m, which is "
+	 "not passed on to it\n"},
+	{S_ROOT "21 20 8:1 /A /B rw,relatime - ext4 /dev/sda1 rw\n" S_M,
+	 L_ROOT "/A /B none bind,private 0 0\n" L_M, "reproduces 3 of 3 mounts\n"},
+	{S_ROOT "21 20 8:1 /A /B rw,relatime - ext4 /dev/sda1 rw\n" S_M, L_ROOT L_B L_M,
+	 "reproduces 2 of 3 mounts\ndoes not reproduce /B (line 2): it is mounted with other "
+	 "options: private\nline 3 also mounts /B/m: a copy of its mount, made by propagation or "
+	 "a recursive bind, which does not exist now\n"},
+	{S_ROOT "21 20 8:1 /A /B rw,relatime - ext4 /dev/sda1 rw\n" S_M S_COPY,
+	 L_ROOT "/A /B none bind,private 0 0\n" L_M "/A/m /B/m none bind 0 0\n",
+	 "reproduces 4 of 4 mounts\n"},
+	/* A slave receives, and does not pass on. */
+	{S_ROOT "21 20 8:1 /A /B rw,relatime master:1 - ext4 /dev/sda1 rw\n" S_M
+	 "23 21 0:40 / /B/m rw,relatime master:2 - tmpfs x rw\n"
+	 "24 21 0:41 / /B/n rw,relatime - tmpfs y rw\n",
+	 L_ROOT "/A /B none bind,slave 0 0\n" L_M "y /B/n tmpfs defaults 0 0\n",
+	 "reproduces 5 of 5 mounts\n"},
+	{S_ROOT "21 20 8:1 /A /B rw,relatime master:1 - ext4 /dev/sda1 rw\n" S_M
+	 "23 21 0:40 / /B/m rw,relatime master:2 - tmpfs x rw\n",
+	 L_ROOT L_B L_M "x /B/m tmpfs defaults 0 0\n",
+	 "reproduces 3 of 4 mounts\ndoes not reproduce /B (line 2): it is mounted with other "
+	 "options: slave\nline 4 also mounts /B/m: once more: it is a copy of another mount there "
+	 "already\n"},
+	/* The origin has no line. */
+	{S_BOUND, L_ROOT L_B, "reproduces 2 of 4 mounts\ndoes not reproduce /A/m: no line mounts "
+	 "it\ndoes not reproduce /B/m: it is a copy of the mount on /A/m, which no line mounts\n"},
+	/* A recursive bind of private mounts. */
+	{"20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n22 20 0:40 / /A/m rw,relatime - tmpfs x "
+	 "rw\n23 20 8:1 /A /B rw,relatime - ext4 /dev/sda1 rw\n24 23 0:40 / /B/m rw,relatime - "
+	 "tmpfs x rw\n", L_ROOT L_M "/A /B none rbind 0 0\n", "reproduces 4 of 4 mounts\n"},
+	/* Binds in each other. */
+	{S_ROOT "21 20 8:1 /A /A/s rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	 "22 20 8:1 /A /A/t rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	 "23 21 8:1 /A /A/s/t rw,relatime shared:1 - ext4 /dev/sda1 rw\n",
+	 L_ROOT "/A /A/s none bind 0 0\n/A /A/t none bind 0 0\n", "reproduces 4 of 4 mounts\n"},
+	{S_ROOT "21 20 8:1 /A /A/s rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	 "22 20 8:1 /A /A/t rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	 "23 21 8:1 /A /A/s/t rw,relatime shared:1 - ext4 /dev/sda1 rw\n",
+	 L_ROOT "/A /A/s none bind 0 0\n/A /A/t none bind 0 0\n/A /A/s/t none bind 0 0\n",
+	 "reproduces 4 of 4 mounts\nline 4 also mounts /A/s/t: once more: it is a copy of another "
+	 "mount there already\n"},
+};
+
+static int check_copies(void *arg)
+{
+	struct machine *machine = arg;
+	const char *lines = machine->live.root[1] ? NULL : copies_rows[2].lines;
+	struct selfcheck_input in = input_of(machine, "", lines);
+	struct selfcheck check;
+	int rc = selfcheck_make(&in, &check), error = errno;
+	selfcheck_destroy(&check);
+	errno = error;
+	return rc;
+}
+
+UNIT_TEST(copies)
+{
+	for (size_t i = 0; i < COUNT(copies_rows); ++i) {
+		const struct copies_row *row = &copies_rows[i];
+		struct machine machine;
+		enter(&machine, row->mounts);
+		machine.live.nswaps = 0;
+		fstab_plan_destroy(&machine.plan);
+		CU_ASSERT_EQUAL_FATAL(fstab_plan(&machine.live, &machine.plan), 0);
+		struct selfcheck_input in = input_of(&machine, "", row->lines);
+		struct selfcheck check;
+		CU_ASSERT_EQUAL_FATAL(selfcheck_make(&in, &check), 0);
+		size_t n = (size_t)snprintf(text, sizeof(text), "%s\n", check.summary);
+		for (size_t k = 0; k < check.nnotes; ++k)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", check.notes[k]);
+		if (strcmp(text, row->reported) != 0)
+			printf("row %zu:\n%s", i, text);
+		CU_ASSERT_STRING_EQUAL(text, row->reported);
+		selfcheck_destroy(&check);
+		leave(&machine);
+	}
+	struct machine machine;
+	enter(&machine, S_BOUND);
+	fault_each_allocation(check_copies, &machine, 20);
+	leave(&machine);
+}
+
 UNIT_TEST(no_memory)
 {
 	struct machine machine;
-	enter(&machine);
+	enter(&machine, table);
 	fault_each_allocation(check_bad, &machine, 20);
 	leave(&machine);
 }

@@ -336,6 +336,13 @@ static void check_difference(struct drift *drift, const struct fstab_difference 
 			     "not mounted", "correct the mount point, or mount it there",
 			     "it is not mounted, but its source is mounted on %s", live->target);
 		break;
+	case FSTAB_DIFFER_AGAIN:
+		drift_report(drift, FSTAB_DUP_TARGET, line, live, AUDIT_WARNING, "one line",
+			     difference->other ? audit_format(drift->report, "line %u as well",
+			                                      difference->other->number)
+			     : NULL, "remove the line", "the line mounts it once more: it is %s",
+			     live->why);
+		break;
 	case FSTAB_DIFFER_CONFLICT:
 	case FSTAB_DIFFER_REPEATED:
 		/* FSTAB-DUP-TARGET reports these lines. */

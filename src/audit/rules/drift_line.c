@@ -9,6 +9,7 @@
 #include "mountopts/optlist.h"
 #include "mountopts/shown.h"
 #include "mountopts/fsopts.h"
+#include "mountopts/vfsflags.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,17 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	const char *actual = has_secret(differ) ? hidden : differ;
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
+	/* Of propagation alone, which a remount does not change. */
+	const char *rest = differ;
+	bool deep, passed_on = true;
+	for (const char *o; passed_on && (o = opt_next(&rest, &n)) != NULL;)
+		passed_on = vfs_propagation(o, n, &deep) >= 0;
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
-	if (ro && live->mount && is_protected(drift, live->mount))
+	if (passed_on)
+		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
+			     audit_format(drift->report, "unmount it and mount it again%s", change),
+			     "it has another propagation than the line says");
+	else if (ro && live->mount && is_protected(drift, live->mount))
 		/* mount(8) mounts a write-protected device read-only without an error. */
 		drift_report(drift, DRIFT_READONLY, line, live,
 			     strcmp(differ, "ro") == 0 ? AUDIT_INFO : AUDIT_WARNING, expected,

@@ -227,7 +227,8 @@ static int check_rules(struct auditing *a)
 		a->is_foreign ? strbuf_text(&a->merge) : NULL,
 	};
 	int host = 0;
-	bool done = fstab_plan(&in, &plan) == 0 && audit_fstab(&text, &a->report) == 0
+	bool done = fstab_plan(&in, &plan) == 0 && fstab_prefer(&plan, a->file, NULL, 0) == 0
+	            && audit_fstab(&text, &a->report) == 0
 	            && fstab_match(&matching, &match) == 0
 	            && audit_own(&plan, &match, a->file, &in.facts) == 0
 	            && audit_mounts(&live, &a->report) == 0 && check_covered(a, &live) == 0

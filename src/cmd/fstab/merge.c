@@ -223,7 +223,8 @@ int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,
 	}
 	mark_refused(file, &report);
 	in->file = file;
-	if (fstab_plan(in, plan) != 0 || machine_failed(fstab)) {
+	if (fstab_plan(in, plan) != 0 || machine_failed(fstab)
+	    || fstab_prefer(plan, file, in->add, in->nadd) != 0) {
 		message(in->root, "%s", strerror(ENOMEM));
 		goto out;
 	}
@@ -298,7 +299,8 @@ int merge_keep(struct fstab_machine *fstab, const struct merge_opts *opts,
 	const struct replace *target = &put->file;
 	struct fstab_file *file = fstab_parse(target->text, target->len);
 	const struct fstab_match_input input = {file, plan, in->root, &in->facts};
-	if (!file || fstab_keep_options(&input, plan) != 0)
+	if (!file || fstab_prefer(plan, file, NULL, 0) != 0
+	    || fstab_keep_options(&input, plan) != 0)
 		status = message_error(target->path, errno, PX_NOT_CHECKED);
 	fstab_file_free(file);
 	put_close(put);

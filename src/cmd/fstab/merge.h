@@ -24,7 +24,8 @@ struct merge_opts {
 /** Make a plan of the fstab lines for the mounts, and merge the plan into FILE; check, print or
     write the result, as the options request.
     @in [in,out]  All members except `file`, which this function sets while it runs.
-    @plan [out]   Zeros at first; to be destroyed, also after an error.
+    @plan [out]   Zeros at first; to be destroyed, also after an error.  Copies may be exchanged
+                  with their origins.
     @return an exit status: enum put_exit. */
 int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               struct fstab_input *in, struct fstab_plan *plan);

@@ -32,6 +32,7 @@ static const struct {
 	[FSTAB_NOTE_CONFLICT] = {"mounts something else; the mount there is that of line %n"},
 	[FSTAB_NOTE_ELSEWHERE] = {"not mounted; its source is mounted on %M"},
 	[FSTAB_NOTE_ORDER] = {"needs line %n, which comes later", "order"},
+	[FSTAB_NOTE_AGAIN] = {"mounted once more by this line: %t", "damaged"},
 	[FSTAB_NOTE_UNKNOWN] = {"%t cannot have a line: %w"},
 };
 

@@ -390,6 +390,15 @@ void merge_decide(struct merger *m, struct planned *mount)
 	case MATCH_UNPAIRED:
 		decide_without(m, mount);
 		break;
+	case MATCH_AGAIN:
+		own = &match->entries[mount->entry];
+		merge_note(m, FSTAB_NOTE_AGAIN, own, mount,
+		           (struct fstab_note){.text = line->why,
+		                               .other = match_origin_line(match, mount),
+		                               .done = m->in->fix & FSTAB_FIX_DAMAGED});
+		if (m->in->fix & FSTAB_FIX_DAMAGED)
+			merge_aside(own, line->why);
+		break;
 	case MATCH_INEXPRESSIBLE:
 		entry = match_first_on(match, mount);
 		if (!entry)

@@ -67,6 +67,8 @@ enum fstab_note_kind {
 	                          different mount point */
 	FSTAB_NOTE_ORDER,      /* the line precedes `other` or the added line of `live`, which the
 	                          line needs */
+	FSTAB_NOTE_AGAIN,      /* the line mounts `live`, a copy, once more; `text` names the mount
+	                          that it is a copy of */
 	FSTAB_NOTE_UNKNOWN,    /* `text` was named to get a line, but is not a mount with
 	                          FSTAB_LINE */
 	FSTAB_NOTE_KINDS,

@@ -9,6 +9,7 @@
  *     part.c      compares the part of the file system: subvolume, directory, layers
  *     server.c    compares servers
  *     options.c   compares options
+ *     copies.c    finds the lines that make copies
  */
 #ifndef GM_FSTAB_MATCH_MATCHER_H
 #define GM_FSTAB_MATCH_MATCHER_H
@@ -114,6 +115,7 @@ enum match_pairing {
 	MATCH_NOTHING,        /* the mount should not have a line */
 	MATCH_PAIRED,         /* mount->entry is the index of the line of the mount */
 	MATCH_UNPAIRED,       /* no line makes the mount */
+	MATCH_AGAIN,          /* mount->entry mounts a copy once more */
 	MATCH_INEXPRESSIBLE,  /* no line makes the mount, which cannot be expressed in fstab */
 };
 
@@ -191,6 +193,14 @@ int match_same_helped(const char *source, const char *live);
 
 /** Whether a source names the server and path of a mount: 1, 0; -1: unknown. */
 int match_same_server(const char *source, const struct mount *mount);
+
+/* copies.c */
+
+/** The line of the mount that a copy comes from; NULL: no line. */
+const struct fstab_entry *match_origin_line(const struct matcher *m, const struct planned *copy);
+
+/** Whether a line with rbind, already paired, also makes this mount below its own. */
+bool match_came_along(struct matcher *m, const struct planned *mount);
 
 /* options.c */
 

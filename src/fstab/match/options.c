@@ -30,6 +30,48 @@ static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 	return false;
 }
 
+/** Compare the propagation of a line and its mount.  A line that names none is right if the mount
+    has the usual one, or is shared: then the root may have been made private by itself.  A mount
+    that was made unbindable is private.
+    @options [in,out]  The options that the line should have.
+    @changed  Gets the propagation of the mount appended, if it differs. */
+static void compare_propagation(struct matcher *m, const struct candidate *entry,
+                                const struct planned *mount, const char *from,
+                                struct strbuf *options, struct strbuf *changed)
+{
+	const struct fstab_line *line = mount->line;
+	struct fstab_bound bound;
+	const struct mount *actual = line->mount;
+	unsigned is = line->shares;
+	/* A slave of a mount in another namespace, where its propagation was chosen. */
+	if (line->fate != FSTAB_LINE || !actual || !line->target[1]
+	    || (actual->propagation & MP_SLAVE && !(is & MP_SLAVE)))
+		return;
+	bool named;
+	unsigned asked = vfs_propagation_of_line(from, 0, &named);
+	/* A slave without a master, or of which it is not known, is private; a bind of a slave is
+	   one, too. */
+	unsigned known = is & MP_SLAVE && !(asked & MP_SHARED) ? ~0u : ~(unsigned)MP_SLAVE;
+	bool usual = (is & ~(unsigned)MP_UNBINDABLE) == line->usual || is == MP_SHARED;
+	if (named ? ((asked ^ is) & known) == 0 : usual)
+		return;
+	/* The line may name a source that is a slave itself. */
+	if (!named && is & MP_SLAVE && match_bound(m, entry, mount, &bound)
+	    && bound.in->master == actual->master)
+		return;
+	size_t n;
+	bool deep;
+	const char *list = arena_built(m->arena, options);
+	strbuf_reset(options);
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		if (vfs_propagation(o, n, &deep) < 0)
+			opt_add(options, o, n);
+	}
+	if (line->propagation)
+		opt_puts(options, line->propagation);
+	opt_puts(changed, vfs_propagation_options(is, false));
+}
+
 const char *match_options(struct matcher *m, const struct candidate *entry, const char *from,
                           const struct planned *mount, const char **differ)
 {
@@ -124,6 +166,7 @@ const char *match_options(struct matcher *m, const struct candidate *entry, cons
 		vfs_flags_add_list(live, &m->more);
 	else if (flags)
 		vfs_flags_add(&want, &base, &m->more);
+	compare_propagation(m, entry, mount, from, &m->more, &changed);
 	const char *options = NULL;
 	if (changed.len) {
 		options = m->more.len ? arena_built(m->arena, &m->more) : "defaults";

@@ -313,12 +313,13 @@ static void make_indexes(struct maker *mk)
 {
 	/* A copy is found only where no other mount shows the directory. */
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
-		const struct decision *decision = &mk->decisions[mk->tree->order[at]];
+		uint32_t i = plan_nth(mk, at);
+		const struct decision *decision = &mk->decisions[i];
 		if (decision->target && decision->visible && decision->copy_of != MT_NONE)
-			index_root(mk, mk->tree->order[at]);
+			index_root(mk, i);
 	}
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
-		uint32_t i = mk->tree->order[at];
+		uint32_t i = plan_nth(mk, at);
 		struct decision *decision = &mk->decisions[i];
 		const struct mount *m = plan_mount(mk, i);
 		if (!decision->target)

@@ -17,6 +17,7 @@
 
 #include "base/fstypes.h"
 #include "base/words.h"
+#include "mountopts/vfsflags.h"
 #include "mounts/peers.h"
 
 #include <string.h>
@@ -77,7 +78,7 @@ static void find_copies_of(struct copies *c, uint32_t i)
 	for (size_t k = 0; k < n && !mk->work.failed; ++k) {
 		uint32_t holder = list[k].value, copy = child_of(c, holder, c->on[i]);
 		struct decision *of = copy != MT_NONE ? &mk->decisions[copy] : NULL;
-		if (holder == parent)
+		if (holder == parent || holder == i)
 			continue;
 		/* A mount before or after a bind of its parent is or is not passed on. */
 		mk->by_age = true;
@@ -191,41 +192,27 @@ enum state plan_decide_copy(struct maker *mk, uint32_t i, struct fstab_line *lin
 	return COPIED;
 }
 
-/** The options that give a mount its propagation, indexed by enum mount_propagation. */
-static const char *const words[] = {
-	[MP_PRIVATE] = "private", [MP_SHARED] = "shared", [MP_SLAVE] = "slave",
-	[MP_SHARED | MP_SLAVE] = "slave,shared",
-};
-
-/** The same with the mounts that a recursive bind copies. */
-static const char *const deep_words[] = {
-	[MP_PRIVATE] = "rprivate", [MP_SHARED] = "rshared", [MP_SLAVE] = "rslave",
-	[MP_SHARED | MP_SLAVE] = "rslave,rshared",
-};
-
-const char *plan_propagation(const struct maker *mk, uint32_t i, uint32_t source)
+void plan_propagation(const struct maker *mk, uint32_t i, uint32_t source, struct fstab_line *line)
 {
 	const struct decision *decision = &mk->decisions[i];
 	uint32_t parent = mk->tree->nodes[i].parent;
-	unsigned is = decision->propagation, usual = 0;
+	unsigned is = line->shares = line->usual = decision->propagation;
 	if (parent == MT_NONE || !decision->target[1])
-		return NULL;
-	if (is & MP_UNBINDABLE)
-		return "unbindable";
+		return;
 	/* A mount on a shared mount is shared.  A bind has what its source has, too.  The root may
 	   have been made shared or private by itself, after all others were mounted. */
 	const char *on = mk->decisions[parent].target;
 	bool shared = mk->decisions[parent].propagation & MP_SHARED;
 	if (on && !on[1])
 		shared = mk->root_shared && (shared || !mk->root_unshared);
-	usual |= shared ? MP_SHARED : 0;
+	line->usual = shared ? MP_SHARED : 0;
 	if (source != MT_NONE)
-		usual |= mk->decisions[source].propagation & (MP_SHARED | MP_SLAVE);
-	if (is == usual)
-		return NULL;
+		line->usual |= mk->decisions[source].propagation & (MP_SHARED | MP_SLAVE);
+	if (is == line->usual)
+		return;
 	bool deep = false;
 	for (uint32_t k = 0; decision->recursive && k < mk->tree->count && !deep; ++k)
 		deep = mk->tree->nodes[k].parent == i && mk->decisions[k].came_along
 		       && mk->decisions[k].propagation == is;
-	return (deep ? deep_words : words)[is];
+	line->propagation = vfs_propagation_options(is, deep);
 }

@@ -63,7 +63,7 @@ static void wait_for_copy(struct maker *mk, uint32_t node, struct strbuf *more)
 static enum state add_own(struct maker *mk, uint32_t i, bool spare, uint32_t in,
                           struct strbuf *more, struct fstab_line *line)
 {
-	line->propagation = plan_propagation(mk, i, in);
+	plan_propagation(mk, i, in, line);
 	if (line->propagation)
 		opt_puts(more, line->propagation);
 	wait_for_copy(mk, mk->tree->nodes[i].parent, more);
@@ -333,7 +333,7 @@ static void decide_all(struct maker *mk)
 		bool decided = false;
 		waiting = false;
 		for (uint32_t at = 0; at < mk->tree->count && !mk->arena->failed; ++at) {
-			uint32_t i = mk->by_age ? at : mk->tree->order[at];
+			uint32_t i = plan_nth(mk, at);
 			if (mk->decisions[i].state != WAITING)
 				continue;
 			decide(mk, i, last);
@@ -359,6 +359,7 @@ static void add_others(struct maker *mk)
 			add_line(mk, fate, &(struct fstab_line){
 				.origin = copied ? mk->decisions[decision->copy_of].line : NULL,
 				.exchangeable = copied && decision->exchangeable,
+				.shares = decision->propagation,
 				.came_along = copied && decision->came_along,
 				.mount = plan_mount(mk, i), .why = decision->why,
 				.beneath = decision->onto_itself
@@ -444,8 +445,7 @@ static void add_netdev(struct maker *mk)
 	}
 }
 
-/** Name the origin of each copy. */
-static void name_origins(struct fstab_plan *plan)
+void fstab_name_origins(struct fstab_plan *plan)
 {
 	for (size_t i = 0; i < plan->count && plan->of[FSTAB_COPY]; ++i) {
 		struct fstab_line *line = &plan->lines[i];
@@ -479,7 +479,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 	}
 	arena->failed |= mk.work.failed;
 	arena_destroy(&mk.work);
-	name_origins(plan);
+	fstab_name_origins(plan);
 	assert(arena->failed || plan->of[FSTAB_LINE] + plan->of[FSTAB_COMMENT]
 	                        + plan->of[FSTAB_COPY] + plan->of[FSTAB_OWN] == plan->count);
 	assert(plan->count <= tree->count + in->nswaps);

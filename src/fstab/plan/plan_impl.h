@@ -90,6 +90,13 @@ static inline const struct mount *plan_mount(const struct maker *mk, uint32_t no
 	return mk->tree->nodes[node].mount;
 }
 
+/** The nodes in the order of decisions: parents first; or in the order of mounting, if it
+    matters. */
+static inline uint32_t plan_nth(const struct maker *mk, uint32_t at)
+{
+	return mk->by_age ? at : mk->tree->order[at];
+}
+
 /** The type and root of a mount, never NULL. */
 static inline const char *plan_type(const struct mount *mount)
 {
@@ -172,9 +179,9 @@ void plan_find_copies(struct maker *mk);
     @return COPIED, WAITING, REFUSED or OWN. */
 enum state plan_decide_copy(struct maker *mk, uint32_t i, struct fstab_line *line);
 
-/** The options that a line needs to give a mount its propagation; NULL: it gets it without.
+/** Set the propagation of a line, and the options that the line needs for it.
     @source  Of a bind: the mount that its source lies in; else MT_NONE. */
-const char *plan_propagation(const struct maker *mk, uint32_t i, uint32_t source);
+void plan_propagation(const struct maker *mk, uint32_t i, uint32_t source, struct fstab_line *line);
 
 /* classify.c */
 
