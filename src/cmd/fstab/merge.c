@@ -3,7 +3,9 @@
 
 #include "audit/rules.h"
 #include "audit/selfcheck.h"
+#include "base/arena.h"
 #include "base/command.h"
+#include "base/map64.h"
 #include "base/words.h"
 #include "cmd/run.h"
 #include "fstab/target.h"
@@ -180,12 +182,27 @@ static int finish(const struct run *run, const struct merge_opts *opts, struct p
 
 void merge_explain(const struct fstab_plan *plan)
 {
-	for (size_t i = 0; i < plan->count; ++i) {
+	enum { EXPLAIN_MAX = 100 };
+	struct arena arena = {0};
+	struct map64 first = {.arena = &arena};
+	uint32_t *count = arena_new(&arena, plan->count, sizeof(*count));
+	for (uint32_t i = 0; i < plan->count && count; ++i) {
+		if (plan->lines[i].fate == FSTAB_OWN)
+			++count[map64_put(&first, map64_text(plan->lines[i].why), i)];
+	}
+	for (uint32_t i = 0; i < plan->count; ++i) {
 		const struct fstab_line *line = &plan->lines[i];
-		if (line->fate == FSTAB_OWN)
-			message(line->mount ? line->target : line->source, "left out: %s",
+		if (line->fate != FSTAB_OWN)
+			continue;
+		const char *name = line->mount ? line->target : line->source;
+		uint32_t all = arena.failed ? 1 : count[map64_get(&first, map64_text(line->why))];
+		if (all <= EXPLAIN_MAX)
+			message(name, "left out: %s", line->why);
+		else if (count[i])
+			message(name, "left out, as %u more mounts: %s", (unsigned)all - 1,
 			        line->why);
 	}
+	arena_destroy(&arena);
 }
 
 int merge_run(struct fstab_machine *fstab, const struct merge_opts *opts,

@@ -31,7 +31,8 @@ int merge_run(struct fstab_machine *machine, const struct merge_opts *opts,
               struct fstab_input *in, struct fstab_plan *plan);
 
 /** Report the mounts for which a plan has no line because the system mounts them itself or the
-    options exclude them. */
+    options exclude them.  If there are more than 100 such mounts for one reason, as a container
+    engine can leave behind, report only the first and their number. */
 void merge_explain(const struct fstab_plan *plan);
 
 /** For --options=keep without --merge: give the lines of the plan the options that the lines of

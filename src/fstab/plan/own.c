@@ -196,29 +196,56 @@ static const struct fstab_own *own_program(const struct mount *mount, const char
 	return NULL;
 }
 
+/** Find the container engine whose images are layers of an overlay, on any mount point.  NULL: no
+    engine. */
+static const struct fstab_own *own_layers(const struct mount *mount)
+{
+	static const struct {
+		const char *part;        /* a part of the paths of layers */
+		struct fstab_own own;
+	} stores[] = {
+		{"/io.containerd.snapshotter.v1.", {"container:containerd", container}},
+		{"/docker/overlay2/", {"container:docker", container}},
+		{"/containers/storage/overlay/", {"container:podman", container}},
+	};
+	for (size_t i = 0; mount->fs_opts && i < sizeof(stores) / sizeof(*stores); ++i) {
+		if (strstr(mount->fs_opts, stores[i].part))
+			return &stores[i].own;
+	}
+	return NULL;
+}
+
 /** Find the container engine that made a mount by the form of the mount point alone, since an
-    engine may be configured to keep its data in any directory (data-root, graphroot, root-dir).
-    NULL: no form matches. */
+    engine may be configured to keep its data in any directory (data-root, graphroot, root-dir); or
+    by the layers of the mount.  NULL: no form and no layer matches. */
 static const struct fstab_own *own_container(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "";
 	unsigned flags = fstype_flags(fstype);
 	bool layered = mount->dev_major == 0
 	               && (flags & FST_LAYERED || strcmp(fstype, "fuse.fuse-overlayfs") == 0);
-	/* Mount points of rootless engines in any home directory, and temporary mount points. */
+	/* A disk, unlike other mounts in the data of an engine, may be mounted by an
+	   administrator. */
+	bool disk = flags & (FST_DEVICE | FST_NET)
+	            && (!mount->root || strcmp(mount->root, "/") == 0);
+	/* Mount points of rootless engines in any home directory, and temporary mount points, of
+	   which engines leave thousands behind. */
 	static const struct {
 		const char *pattern;
-		bool layered;
+		enum { OF_ANY, OF_LAYERS, OF_NO_DISK } type;
 		struct fstab_own own;
 	} patterns[] = {
-		{"/?*/.local/share/buildkit/?*/?*", false, {"container:buildkit", container}},
-		{"/?*/.local/share/containerd/?*/?*", false, {"container:containerd", container}},
-		{"/?*/.local/share/containers/storage/?*", false, {"container:podman", container}},
-		{"/?*/.local/share/docker/?*", true, {"container:docker", container}},
-		{"/?*/.local/share/nerdctl/?*", true, {"container:nerdctl", container}},
-		{"/tmp/buildkit-mount[0-9]*", false, {"container:buildkit", container}},
-		{"/tmp/containerd-mount[0-9]*", false, {"container:containerd", container}},
-		{"/var/tmp/buildah[0-9]*/mnt/?*", false, {"container:buildah", container}},
+		{"/?*/.local/share/buildkit/?*/?*", OF_ANY, {"container:buildkit", container}},
+		{"/?*/.local/share/containerd/?*/?*", OF_ANY, {"container:containerd", container}},
+		{"/?*/.local/share/containers/storage/?*", OF_ANY,
+		 {"container:podman", container}},
+		{"/?*/.local/share/docker/?*", OF_LAYERS, {"container:docker", container}},
+		{"/?*/.local/share/nerdctl/?*", OF_LAYERS, {"container:nerdctl", container}},
+		{"*/buildkit-mount[0-9]*", OF_ANY, {"container:buildkit", container}},
+		{"*/containerd-mount[0-9]*", OF_ANY, {"container:containerd", container}},
+		{"*/ctd-volume[0-9]*", OF_ANY, {"container:containerd", container}},
+		{"*/io.containerd.?*/?*", OF_NO_DISK, {"container:containerd", container}},
+		{"/var/tmp/buildah[0-9]*/mnt/?*", OF_ANY, {"container:buildah", container}},
 	};
 	static const struct {
 		const char *before;      /* text before an ID of `id` bytes */
@@ -231,19 +258,14 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 		{"/overlay/", 64, "/merged", {"container:podman", container}},
 		{"/containers/", 64, "/mounts/shm", {"container:docker", container}},
 		{"/overlay-containers/", 64, "/userdata/shm", {"container:podman", container}},
-		{"/io.containerd.grpc.v1.cri/sandboxes/", 64, "/shm",
-		 {"container:containerd", container}},
-		{"/io.containerd.runtime.v2.task/k8s.io/", 64, "/rootfs",
-		 {"container:containerd", container}},
-		{"/io.containerd.runtime.v2.task/moby/", 64, "/rootfs",
-		 {"container:containerd", container}},
 		{"/alloc/", 36, "/", {"container:nomad", container}},
 		{"/pods/", 36, "/volumes/kubernetes.io~", {"container:kubelet", container}},
 		{"/pods/", 36, "/volume-subpaths/", {"container:kubelet", container}},
 		{"/pods/", 32, "/volumes/kubernetes.io~", {"container:kubelet", container}},
 	};
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); ++i) {
-		if ((layered || !patterns[i].layered)
+		if ((layered || patterns[i].type != OF_LAYERS)
+		    && !(disk && patterns[i].type == OF_NO_DISK)
 		    && fnmatch(patterns[i].pattern, target, 0) == 0)
 			return &patterns[i].own;
 	}
@@ -260,7 +282,8 @@ static const struct fstab_own *own_container(const struct mount *mount, const ch
 		    && (pod || !id[forms[i].id + n]))
 			return &forms[i].own;
 	}
-	return NULL;
+	/* In a container, such an overlay is the root. */
+	return layered && target[1] ? own_layers(mount) : NULL;
 }
 
 /** Whether ostree made a mount in the initial RAM disk: the file system on /sysroot, or a directory
