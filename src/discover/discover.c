@@ -315,3 +315,11 @@ void discovery_free(struct discovery *d)
 	arena_destroy(&d->names);
 	free(d);
 }
+
+const char *discover_kind_name(const struct discovery *d, uint32_t node)
+{
+	enum discover_kind kind = (enum discover_kind)d->kinds[node];
+	return kind == DK_FILE ? "file"
+	       : kind == DK_DIR || d->tree.nodes[node].first != MT_NONE ? "directory"
+	       : "directory or file";
+}

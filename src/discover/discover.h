@@ -141,6 +141,10 @@ struct discovery {
 
 enum discover_kind { DK_UNKNOWN, DK_DIR, DK_FILE };
 
+/** What a mount point is, in words: "directory", "file", "directory or file".  A mount point with
+    mounts on it is a directory. */
+const char *discover_kind_name(const struct discovery *d, uint32_t node);
+
 /** The reason why a run is incomplete if a node is mtree_contradicted(). */
 #define DISCOVER_NO_TREE "the IDs of the table do not form a tree"
 

@@ -122,6 +122,18 @@ mounted("--rbind", "/dev", "@/d/dev")
 told("the devices of a chroot", "/dev @/d/dev none rbind 0 0\n")
 umount("d/dev")
 
+# A removed file is called a file, and a directory a directory.
+for source, target, word in (("src/file", "file", "file"), ("src/dir", "d", "directory")):
+    (gm.touch if word == "file" else gm.mkdir)(f"{top}/{source}")
+    if word == "file":
+        gm.touch(f"{top}/{target}")
+    mounted("--bind", f"@/{source}", f"@/{target}")
+    (os.unlink if word == "file" else os.rmdir)(f"{top}/{source}")
+    result = gm.getmnt("audit", "--json", f"--fstab={top}/fstab", "--only=MNT-DELETED", program=program)
+    found = [(f["message"], f["hint"]) for f in json.loads(result.out)["findings"] if f["target"] == f"{top}/{target}"]
+    gm.expect(found == [(f"the {word} that it shows was removed", f"unmount it, or bind the new {word}")], f"removed: {found}")
+    umount(target)
+
 # Beside binds: what the kernel, or mount(8), makes of a line by itself.
 loop = gm.run("losetup", "-r", "-f", "--show", f"{top}/ext4").strip()
 mounted("-t", "ext4", loop, "@/b")

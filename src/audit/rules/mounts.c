@@ -204,10 +204,14 @@ static void check_node(struct mounts_audit *mounts, uint32_t node)
 	if (dead)
 		check_dead(mounts, node, target, line);
 	struct audit_finding at = about(mounts, MNT_DELETED, target, line, NULL);
+	const char *kind = discover_kind_name(d, node);
 	if (deleted)
 		audit_add_at(mounts->report, &at, MNT_DELETED, AUDIT_WARNING, NULL, n->mount->root,
-			     "unmount it, or bind the new directory",
-			     "the directory that it shows was removed");
+			     strcmp(kind, "file") == 0 ? "unmount it, or bind the new file"
+			     : strcmp(kind, "directory") == 0
+			     ? "unmount it, or bind the new directory"
+			     : "unmount it, or bind the new one",
+			     "the %s that it shows was removed", kind);
 	if (hidden)
 		check_hidden(mounts, node, target, line);
 }
@@ -241,8 +245,8 @@ int audit_mounts(const struct audit_live *in, struct audit_report *report)
 	}
 	report_stacks(&mounts);
 	report_count(&mounts, MNT_STALE, mounts.others_dead, "is dead", "are dead");
-	report_count(&mounts, MNT_DELETED, mounts.others_deleted, "shows a removed directory",
-	             "show removed directories");
+	report_count(&mounts, MNT_DELETED, mounts.others_deleted, "shows a removed "
+	             "directory or file", "show removed directories or files");
 	report_count(&mounts, MNT_SHADOWED, mounts.others_hidden, "is hidden by another",
 	             "are hidden by others");
 	if (max && 100 * count >= max * LIMIT_WARNING)

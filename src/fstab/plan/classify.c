@@ -223,7 +223,8 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	} else if (!decision->visible) {
 		refuse(decision, "it was not found at its path");
 	} else if (node->states & 1u << MT_DELETED) {
-		refuse(decision, "the directory that it shows was removed");
+		refuse(decision, arena_printf(mk->arena, "the %s that it shows was removed",
+		                              discover_kind_name(in->d, i)));
 	} else if (fstab_is_skipped(decision->target) && !(fstype_flags(m->fstype) & FST_PSEUDO)) {
 		refuse(decision, "systemd mounts this mount point by itself, and skips lines of "
 		       "it");
