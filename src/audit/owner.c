@@ -47,10 +47,8 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 	}
 	for (size_t i = 0; i < plan->count; ++i) {
 		struct fstab_line *line = &plan->lines[i];
-		if (line->fate == FSTAB_COPY && !line->owner && line->origin->of) {
+		if (line->fate == FSTAB_COPY && !line->owner && line->origin->of)
 			line->owner = line->origin->owner;
-			line->of = line->origin->of;
-		}
 	}
 	struct arena arena = {0};
 	audit_own_copies(plan, match, file, &arena);
@@ -64,6 +62,11 @@ int audit_own(struct fstab_plan *plan, const struct fstab_match *match,
 		              : unit ? "unit" : "unknown";
 	}
 	number_targets(plan, file, &arena);
+	for (size_t i = 0; i < plan->count; ++i) {
+		struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_COPY && !line->of)
+			line->of = line->origin->of;
+	}
 	int rc = arena_check(&arena);
 	arena_destroy(&arena);
 	return rc;

@@ -181,6 +181,8 @@ struct fstab_line {
 	                                 the bind on this mount point; else NULL */
 	const struct fstab_line *origin;  /* FSTAB_COPY: the line that makes this copy; else NULL */
 	bool exchangeable;          /* FSTAB_COPY: a line for it would make its origin, too */
+	const struct mount *twin;   /* a mount that propagation or a recursive bind made at the
+	                               same time as this mount, or copied to make it; else NULL */
 	bool came_along;            /* FSTAB_COPY: made by a recursive bind, not by propagation */
 	unsigned shares;            /* set of enum mount_propagation: the propagation of the mount;
 	                               MP_SLAVE only if a mount of its master is in the table */

@@ -104,6 +104,7 @@ ROWS = [
     ("a private tmpfs", ("-o private -t tmpfs x @/A/m", "-t tmpfs y @/C"), {}),
     ("an unbindable tmpfs", ("-o unbindable -t tmpfs x @/A/m", "--rbind @/A @/B"), {}),
     ("binds in each other", ("--bind @/A @/A/s", "--bind @/A @/A/m"), {"/A/s/m": "/A/m"}),
+    ("a bind in its own bind", ("--bind @/A @/A/s", "--bind @/A @/A/s/s"), {"/A/s": "/A/s/s"}),
     ("a bind of the whole", ("--bind @ @/R", X), {"/R/A/m": "/A/m"}),
     ("a bind onto itself", ("--bind @/A @/A", X), {"/A/m": "/A/m"}),
     ("a private bind onto itself", ("-o bind,private @/A @/A", X), {}),
@@ -175,6 +176,38 @@ for setup, numbers, good, reported, findings in MERGES:
     gm.expect((in_namespace(True, lambda: again(lines)) == live) == good, f"{tag}: mount -a")
     if not any("before" in word or "also mounts" in word or "reproduce" in word for word in reported) or good:
         gm.expect(in_namespace(True, lambda: again(new)) == live, f"{tag}: merged: {new}")
+
+# Binds in each other: what hides what, and what is mounted twice.
+DUP = "which also unmounts the copies that propagation made"
+AT_ONCE = "propagation mounted it on @{} and on @{} at once"
+NESTED = [
+    (("--bind @/A @/A/s", "--bind @/A @/A/s/s"), ()),
+    (("--bind @/A @/A/s", "--bind @/A @/A/m"), ()),
+    (("--bind @/A @/A", X), ()),
+    (("--bind @/A @/B", "--bind @/B @/A"), ()),
+    (("--bind @/A @/A", "--bind @/A @/A"), (("MNT-DUP /A", "mounted twice", DUP),)),
+    (("--bind @/A @/B", "--bind @/A @/B"), (("MNT-DUP /B", "mounted twice", DUP),)),
+    ((BIND, X, "--bind @/A/m @/B/m"), (("MNT-DUP /B/m", "mounted twice", DUP),)),
+    (("-t tmpfs -o private x @/B", "--bind @/B @/B"), (("MNT-DUP /B", "mounted twice", "unmount the upper one"),)),
+    (("--bind @/A @/A/s", "--bind @/A @/A/s"),
+     (("MNT-SHADOWED /A/s", "mounted on @/A, hides it", AT_ONCE.format("/A", "/A/s")),)),
+    (("-t tmpfs x @/A/m", "-t tmpfs y @/A"), (("MNT-SHADOWED /A/m", "mounted on @/A, hides it", "mount it again after the parent"),)),
+]
+
+
+def nested(setup):
+    for words in setup:
+        mount(words)
+    gm.touch(work + "/fstab")
+    result = gm.getmnt("audit", "--json", f"--fstab={work}/fstab", "--only=MNT-DUP,MNT-SHADOWED", program=program)
+    return [[f"{f['code']} {f['target'][len(top):]}", f["message"].replace(top, "@"), f["hint"].replace(top, "@")]
+            for f in json.loads(result.out)["findings"] if (f["target"] or "").startswith(top + "/")]
+
+
+for setup, expected in NESTED:
+    found = in_namespace(True, lambda: nested(setup))
+    gm.expect(len(found) == len(expected) and all(want[0] == row[0] and want[1] in row[1] and want[2] in row[2]
+                                                  for want, row in zip(expected, found)), f"{setup}: {found}")
 
 # Whatever lines make, they are said to make nothing else: random binds, mounts and propagation.
 NAMES = ["A", "A/m", "A/s", "A/s/t", "B", "B/m", "C", "C/s", "D/d"]

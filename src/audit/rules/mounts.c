@@ -24,7 +24,11 @@ struct stack {
 	const char *target;
 	const struct fstab_line *line;
 	const struct mount *over;   /* the mount that covers `node` */
-	size_t depth;            /* number of mounts, including the uppermost */
+	uint32_t oldest;         /* the oldest node of the stack, which is first in the table */
+	bool copied;             /* propagation copied a mount of the stack to another mount
+	                            point */
+	size_t depth;            /* number of mounts, with the uppermost; copies count only if they
+	                            are the oldest */
 };
 
 struct mounts_audit {
@@ -67,21 +71,54 @@ static struct audit_finding about(const struct mounts_audit *mounts, enum audit_
 	                              .fstype = line->mount->fstype};
 }
 
+/** Find the node of the mount that propagation or a recursive bind made together with a mount, as
+    its copy or its origin.  The origin is the older of both.
+    @line    The line of the mount in the plan; or NULL.
+    @return  MT_NONE: there is no such mount. */
+static uint32_t twin_of(const struct mounts_audit *mounts, const struct fstab_line *line)
+{
+	const struct mount *twin = line ? line->twin : NULL;
+	return twin ? mtree_find(&mounts->in->d->tree, twin->key) : MT_NONE;
+}
+
+/** Count a mount of a stack.  Of the copies, which propagation may also put beneath an older mount,
+    only the oldest mount of the stack counts. */
+static void count_stacked(struct mounts_audit *mounts, struct stack *stack, uint32_t node)
+{
+	const struct mtree *tree = &mounts->in->d->tree;
+	uint32_t oldest = node < stack->oldest ? node : stack->oldest;
+	uint32_t twin = twin_of(mounts, line_of(mounts, tree->nodes[node].mount));
+	uint32_t first = stack->oldest == MT_NONE ? MT_NONE
+	                 : twin_of(mounts, line_of(mounts, tree->nodes[stack->oldest].mount));
+	bool is_copy = twin != MT_NONE && twin < node;
+	/* The oldest mount counted also if it is a copy: it is no longer the oldest. */
+	if (oldest != stack->oldest && stack->oldest != MT_NONE && first < stack->oldest)
+		--stack->depth;
+	stack->depth += !is_copy || oldest == node;
+	stack->oldest = oldest;
+	stack->copied |= twin != MT_NONE;
+}
+
 /** Record a mount that is hidden by a mount of the same file system.  Mounts on one mount point
     become one stack, to be reported once. */
 static void add_stacked(struct mounts_audit *mounts, const struct stack *stack)
 {
-	const struct mount *m = mounts->in->d->tree.nodes[stack->node].mount;
+	const struct mtree *tree = &mounts->in->d->tree;
+	const struct mount *m = tree->nodes[stack->node].mount;
 	const char *root = m->root ? m->root : "";
 	uint64_t dev = mount_dev(m);
 	uint64_t key = map64_bytes(map64_text(stack->target), (const char *)&dev, sizeof(dev));
 	uint32_t at = map64_put(&mounts->stacked, map64_bytes(key, root, strlen(root)),
 	                        (uint32_t)mounts->nstacks);
-	if (at < mounts->nstacks
-	    && strcmp(mounts->stacks[at].target, stack->target) == 0)
-		++mounts->stacks[at].depth;
-	else
+	if (at >= mounts->nstacks || strcmp(mounts->stacks[at].target, stack->target) != 0) {
+		at = (uint32_t)mounts->nstacks;
 		ARENA_PUSH(&mounts->report->arena, mounts->stacks, mounts->nstacks, *stack);
+		if (at < mounts->nstacks)
+			count_stacked(mounts, &mounts->stacks[at],
+			              tree->nodes[stack->node].covered_by);
+	}
+	if (at < mounts->nstacks)
+		count_stacked(mounts, &mounts->stacks[at], stack->node);
 }
 
 static void report_stacks(struct mounts_audit *mounts)
@@ -90,18 +127,39 @@ static void report_stacks(struct mounts_audit *mounts)
 		const struct stack *stack = &mounts->stacks[i];
 		struct audit_finding at =
 			about(mounts, MNT_DUP, stack->target, stack->line, stack->over);
+		const char *hint = stack->copied
+			? "unmount it once, which also unmounts the copies that propagation made; "
+			  "find what mounts it repeatedly"
+			: stack->depth == 2
+			? "unmount the upper one; find the line or unit that mounts it twice"
+			: "unmount all but one; find what mounts it repeatedly";
+		if (stack->depth < 2)
+			continue;
 		if (stack->depth == 2)
 			audit_add_at(mounts->report, &at, MNT_DUP, AUDIT_WARNING, "one mount",
-				     "two", "unmount the upper one; find the line or unit that "
-				     "mounts it twice",
+				     "two", hint,
 				     "the same file system is mounted twice on top of itself");
 		else
 			audit_add_at(mounts->report, &at, MNT_DUP, AUDIT_WARNING, "one mount",
-				     "more than two",
-				     "unmount all but one; find what mounts it repeatedly",
+				     "more than two", hint,
 				     "the same file system is mounted %zu times on top of itself",
 				     stack->depth);
 	}
+}
+
+/** The remedy for a mount that another mount hides.
+    @by    The line of the covering mount in the plan; or NULL.
+    @upon  Both have the same mount point. */
+static const char *hidden_hint(const struct mounts_audit *mounts, const struct fstab_line *by,
+                               bool upon)
+{
+	const struct fstab_line *twin = by && by->twin ? line_of(mounts, by->twin) : NULL;
+	if (twin && twin->target && by->target)
+		return audit_format(mounts->report, "propagation mounted it on %s and on %s at "
+		                    "once: unmount it there, and mount it again with private "
+		                    "in its options", by->target, twin->target);
+	return upon ? "unmount the one that is not needed"
+	       : "it was mounted before its parent: mount it again after the parent";
 }
 
 /** Report a mount that another mount hides, unless this seems intended. */
@@ -117,25 +175,29 @@ static void check_hidden(struct mounts_audit *mounts, uint32_t node, const char 
 	const char *inside = name ? fstab_from_root(mounts->in->root, name) : NULL;
 	name = inside ? inside : name;
 	bool upon = inside && strcmp(inside, target) == 0;
+	const struct fstab_line *by = over ? line_of(mounts, over) : NULL;
 	/* A triggered automount is covered by the mount that it made. */
 	if (fstype_flags(m->fstype) & FST_AUTOFS && upon)
 		return;
 	if (upon && mount_dev(m) == mount_dev(over) && same(m->root, over->root)) {
-		const struct fstab_line *by = line_of(mounts, over);
 		bool other = (m->vfs_opts && over->vfs_opts
 		              && strcmp(m->vfs_opts, over->vfs_opts) != 0)
-		             || (by && by->of && by->of != line->of);
+		             || (by && by->of && by->of != line->of && !by->twin);
 		/* Do not report a covering mount with different flags or with a line of its own,
 		   which is intended, or /dev/shm, which containers mount twice. */
 		if (!other && strcmp(target, "/dev/shm") != 0)
-			add_stacked(mounts, &(struct stack){node, target, line, over, 2});
+			add_stacked(mounts, &(struct stack){.node = node, .target = target,
+			                                    .line = line, .over = over,
+			                                    .oldest = MT_NONE});
 		return;
 	}
+	/* Another mount shows the same, or is reported. */
+	uint32_t twin = twin_of(mounts, line);
+	if (twin != MT_NONE && (twin < node || !(d->tree.nodes[twin].states & 1u << MT_HIDDEN)))
+		return;
 	struct audit_finding at = about(mounts, MNT_SHADOWED, target, line, over);
 	audit_add_at(mounts->report, &at, MNT_SHADOWED, AUDIT_WARNING, NULL, NULL,
-		     name && !upon
-		     ? "it was mounted before its parent: mount it again after the parent"
-		     : "unmount the one that is not needed", "%s (%s), mounted on %s, hides it",
+		     hidden_hint(mounts, by, !name || upon), "%s (%s), mounted on %s, hides it",
 		     !over || !over->source ? "another mount"
 		     : source_has_secret(over->source) ? "***" : over->source,
 		     over && over->fstype ? over->fstype : "?", name ? name : "?");

@@ -209,8 +209,11 @@ static void classify_alone(struct maker *mk, uint32_t i)
 	} else if (!user && (owner = plan_unit_owner(&in->facts, decision->target)) != NULL) {
 		leave_out(decision, owner, "mounted by its own unit", true);
 	} else if (decision->onto_itself) {
-		refuse(decision, "it is bound onto itself, and systemd has one unit for a mount "
-		       "point: that of the mount beneath");
+		bool same = on && m->vfs_opts && on->vfs_opts
+		            && strcmp(m->vfs_opts, on->vfs_opts) == 0;
+		refuse(decision, same ? "the same is mounted beneath it on this mount point"
+		       : "it is bound onto itself, and systemd has one unit for a mount "
+		         "point: that of the mount beneath");
 		decision->covered = true;
 	} else if (node->states & 1u << MT_HIDDEN && !decision->visible) {
 		uint32_t by = node->covered_by;

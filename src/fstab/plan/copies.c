@@ -82,10 +82,24 @@ static void find_copies_of(struct copies *c, uint32_t i)
 			continue;
 		/* A mount before or after a bind of its parent is or is not passed on. */
 		mk->by_age = true;
-		if (!of || copy == i || of->copy_of != MT_NONE || of->state == ELSEWHERE
+		/* A copy is younger. */
+		if (!of || copy <= i || copy == parent || of->copy_of != MT_NONE
+		    || of->state == ELSEWHERE
 		    || mount_dev(plan_mount(mk, copy)) != mount_dev(m)
 		    || strcmp(plan_root(plan_mount(mk, copy)), plan_root(m)) != 0)
 			continue;
+		of->twin = i;
+		mk->decisions[i].twin = copy;
+		/* It was put beneath an older mount of the same directory: the line of the mount
+		   point is for either of them, and comes first. */
+		uint32_t above = child_of(c, copy, plan_root(m));
+		if (above != MT_NONE && above < copy && above != i
+		    && mount_dev(plan_mount(mk, above)) == mount_dev(m)
+		    && strcmp(plan_root(plan_mount(mk, above)), plan_root(m)) == 0) {
+			if (mk->decisions[above].copy_of == MT_NONE)
+				mk->decisions[above].copy_of = i;
+			continue;
+		}
 		of->copy_of = i;
 		of->came_along = i < holder;
 		of->exchangeable = list[k].group == on->peer_group && i > holder && copy > parent;
@@ -94,7 +108,8 @@ static void find_copies_of(struct copies *c, uint32_t i)
 	}
 }
 
-/** If an origin is covered, and so cannot have a line, make a visible peer the origin. */
+/** If an origin is covered, and so cannot have a line, make a visible peer the origin.  The lowest
+    mount of a stack of copies has the line of all. */
 static void choose_visible(struct maker *mk)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
@@ -105,6 +120,10 @@ static void choose_visible(struct maker *mk)
 			continue;
 		if (origin->copy_of != MT_NONE) {
 			copy->copy_of = origin->copy_of;
+		} else if (origin->covered && !copy->covered && !copy->exchangeable
+		           && origin->target && copy->target
+		           && strcmp(origin->target, copy->target) == 0) {
+			copy->copy_of = MT_NONE;
 		} else if (origin->covered && !copy->covered && copy->exchangeable) {
 			origin->copy_of = i;
 			origin->exchangeable = true;
@@ -124,7 +143,7 @@ void plan_find_copies(struct maker *mk)
 	peers_init(&c.peers, &mk->work);
 	for (uint32_t i = 0; i < count && !mk->work.failed; ++i) {
 		const struct mount *m = plan_mount(mk, i);
-		mk->decisions[i].copy_of = MT_NONE;
+		mk->decisions[i].copy_of = mk->decisions[i].twin = MT_NONE;
 		if (!is_mount(mk, i))
 			continue;
 		peers_add(&c.peers, i, mount_dev(m), plan_root(m), m->peer_group, m->master);

@@ -299,6 +299,14 @@ static bool is_named(struct maker *mk, const char *target)
 	return false;
 }
 
+/** The mount that propagation or a recursive bind made together with node i, as its copy or its
+    origin; or NULL. */
+static const struct mount *twin_of(const struct maker *mk, uint32_t i)
+{
+	uint32_t twin = mk->decisions[i].twin;
+	return twin == MT_NONE ? NULL : plan_mount(mk, twin);
+}
+
 /** Make the line of node i, or record why the node gets no line.  If a mount that the node needs is
     undecided, the node remains WAITING.
     @last  This is the last pass: refuse the node instead, since it depends on itself. */
@@ -306,7 +314,7 @@ static void decide(struct maker *mk, uint32_t i, bool last)
 {
 	struct decision *decision = &mk->decisions[i];
 	struct fstab_line line = {.mount = plan_mount(mk, i), .target = decision->target,
-	                          .owner = decision->owner};
+	                          .owner = decision->owner, .twin = twin_of(mk, i)};
 	struct strbuf more = {.arena = mk->arena};
 	bool copy = decision->copy_of != MT_NONE;
 	enum state state = copy ? plan_decide_copy(mk, i, &line) : plan_needs_parent(mk, i, &line);
@@ -360,6 +368,7 @@ static void add_others(struct maker *mk)
 				.origin = copied ? mk->decisions[decision->copy_of].line : NULL,
 				.exchangeable = copied && decision->exchangeable,
 				.shares = decision->propagation,
+				.twin = twin_of(mk, i),
 				.came_along = copied && decision->came_along,
 				.mount = plan_mount(mk, i), .why = decision->why,
 				.beneath = decision->onto_itself
