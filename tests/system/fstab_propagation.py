@@ -162,6 +162,9 @@ def merged(setup, text):
     audit = gm.getmnt("audit", "--json", f"--fstab={work}/old", program=program)
     found = [f"{f['code']} {f['source'].rsplit(':', 1)[1]}" for f in json.loads(audit.out)["findings"]
              if (f["target"] or "").startswith(top + "/") and f["source"]]
+    for f in json.loads(audit.out)["findings"]:
+        private = "private" in f["expected"] if f["code"] == "DRIFT-OPTIONS" else None
+        gm.expect(private is None or ("mount --make-private" in f["hint"]) == private, f"hint: {f}")
     return mounts(), check, [row for row in new.splitlines() if "@/" in row and row[0] != "#"], found
 
 

@@ -93,6 +93,22 @@ static const char *remount_hint(struct drift *drift, const struct fstab_line *li
 	return audit_format(drift->report, "%s%s%s", before, command, after);
 }
 
+/** A hint to change the propagation of a mount.  A mount that is made shared gets no peers.
+    @after  Text after the command. */
+static const char *propagation_hint(struct drift *drift, const struct fstab_entry *line,
+                                    const struct fstab_line *live, const char *after)
+{
+	bool named;
+	unsigned flags = vfs_propagation_of_line(line->options, live->usual, &named);
+	if (flags & MP_SHARED)
+		return audit_format(drift->report, "unmount it and mount it again%s", after);
+	const char *make = audit_format(drift->report, "--make-%s",
+	                                vfs_propagation_options(flags, false));
+	return audit_format(drift->report, "%s%s",
+	                    audit_command(drift->report, "change the propagation", "mount", make,
+	                                  "--", live->target, NULL), after);
+}
+
 /** Whether the device of a mount is known to be write-protected. */
 static bool is_protected(struct drift *drift, const struct mount *m)
 {
@@ -124,7 +140,7 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
 	if (passed_on)
 		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
-			     audit_format(drift->report, "unmount it and mount it again%s", change),
+			     propagation_hint(drift, line, live, change),
 			     "it has another propagation than the line says");
 	else if (ro && live->mount && is_protected(drift, live->mount))
 		/* mount(8) mounts a write-protected device read-only without an error. */
