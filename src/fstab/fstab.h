@@ -180,6 +180,10 @@ struct fstab_line {
 	const struct mount *beneath;  /* for a bind of a mount point onto itself: the mount beneath
 	                                 the bind on this mount point; else NULL */
 	const struct fstab_line *origin;  /* FSTAB_COPY: the line that makes this copy; else NULL */
+	const struct fstab_line *holder;  /* FSTAB_COPY, FSTAB_LINE: the line of the mount that
+	                                     holds the mount point; NULL: no line */
+	const struct fstab_line *before;  /* FSTAB_LINE: the line of a bind that would receive the
+	                                     mount, and so comes after this line; or NULL */
 	bool exchangeable;          /* FSTAB_COPY: a line for it would make its origin, too */
 	const struct mount *twin;   /* a mount that propagation or a recursive bind made at the
 	                               same time as this mount, or copied to make it; else NULL */

@@ -411,3 +411,26 @@ void merge_decide(struct merger *m, struct planned *mount)
 	m->out->mounts += line->fate == FSTAB_LINE;
 	m->out->reproduced += line->fate == FSTAB_LINE && (mount->entry != NO_LINE || mount->add);
 }
+
+/** Put an added line before the line of another mount, if the file has that line.
+    @line, other  In the plan. */
+static void precede(struct merger *m, const struct fstab_line *line, const struct fstab_line *other)
+{
+	const struct fstab_line *plan = m->in->match.plan->lines;
+	struct planned *mount = &m->match.mounts[line - plan];
+	uint32_t entry = m->match.mounts[other - plan].entry;
+	if (mount->add && entry != NO_LINE && (mount->before == NO_LINE || entry < mount->before))
+		mount->before = entry;
+}
+
+void merge_precede(struct merger *m)
+{
+	const struct fstab_plan *plan = m->in->match.plan;
+	for (size_t i = 0; i < plan->count; ++i) {
+		const struct fstab_line *line = &plan->lines[i];
+		if (line->fate == FSTAB_COPY && line->holder && !line->came_along)
+			precede(m, line->holder, line->origin);
+		else if (line->fate == FSTAB_LINE && line->before)
+			precede(m, line, line->before);
+	}
+}

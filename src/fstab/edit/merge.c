@@ -95,6 +95,8 @@ int fstab_merge(const struct fstab_merge_input *opts, struct fstab_merged *merge
 		merge_decide(&m, &m.match.mounts[i]);
 	report_rest(&m);
 	if (!arena->failed)
+		merge_precede(&m);
+	if (!arena->failed)
 		merge_order(&m);
 	int rc = merge_write(&m);
 	for (size_t i = 0; i < merged->nnotes; ++i) {

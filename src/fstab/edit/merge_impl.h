@@ -56,6 +56,10 @@ bool merge_damaged(struct merger *m);
     @why  The reason, for the comment. */
 void merge_aside(struct candidate *entry, const char *why);
 
+/** Find the lines of the file that added lines must precede, so that lines of the file and added
+    lines make the same copies. */
+void merge_precede(struct merger *m);
+
 /** Decide whether a line is added for a mount, and whether the lines on its mount point are kept,
     changed or commented out; add notes about these decisions. */
 void merge_decide(struct merger *m, struct planned *mount);

@@ -30,6 +30,7 @@ static void exchange(struct fstab_plan *plan, struct fstab_line *copy)
 	other.fate = FSTAB_COPY;
 	other.origin = origin;
 	other.exchangeable = true;
+	line.before = NULL;
 	*origin = line;
 	*copy = other;
 }

@@ -51,8 +51,9 @@ struct planned {
 	/* For the merge: */
 	uint32_t instead;        /* index of the first line that is commented out because the added
 	                            line replaces it; or NO_LINE */
-	uint32_t before;         /* index of the first noauto line on the mount point, which the
-	                            added line must precede; or NO_LINE */
+	uint32_t before;         /* index of the first line that the added line must precede: a
+	                            noauto line on the mount point, or a line whose mount would
+	                            otherwise receive or miss this mount; or NO_LINE */
 	bool add, named;         /* add: a line is added for the mount; named: the user requested a
 	                            line for the mount by its name */
 };

@@ -82,6 +82,8 @@ static void find_copies_of(struct copies *c, uint32_t i)
 			continue;
 		/* A mount before or after a bind of its parent is or is not passed on. */
 		mk->by_age = true;
+		if (!of && i < holder && mk->decisions[i].missed == MT_NONE)
+			mk->decisions[i].missed = holder;
 		/* A copy is younger. */
 		if (!of || copy <= i || copy == parent || of->copy_of != MT_NONE
 		    || of->state == ELSEWHERE
@@ -143,7 +145,8 @@ void plan_find_copies(struct maker *mk)
 	peers_init(&c.peers, &mk->work);
 	for (uint32_t i = 0; i < count && !mk->work.failed; ++i) {
 		const struct mount *m = plan_mount(mk, i);
-		mk->decisions[i].copy_of = mk->decisions[i].twin = MT_NONE;
+		struct decision *decision = &mk->decisions[i];
+		decision->copy_of = decision->twin = decision->missed = MT_NONE;
 		if (!is_mount(mk, i))
 			continue;
 		peers_add(&c.peers, i, mount_dev(m), plan_root(m), m->peer_group, m->master);

@@ -32,8 +32,8 @@ enum { PASSES_MAX = 64 };
 /* Making the lines. */
 
 /** Add a line to the plan.  @return the line in the plan. */
-static const struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
-                                         const struct fstab_line *line)
+static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
+                                   const struct fstab_line *line)
 {
 	struct fstab_line *to = &mk->plan->lines[mk->plan->count++];
 	*to = *line;
@@ -351,6 +351,26 @@ static void decide_all(struct maker *mk)
 	}
 }
 
+/** The line of the mount that node i is mounted on; NULL: no line. */
+static const struct fstab_line *holder_of(const struct maker *mk, uint32_t i)
+{
+	uint32_t parent = mk->tree->nodes[i].parent;
+	return parent == MT_NONE ? NULL : mk->decisions[parent].line;
+}
+
+/** Record which lines depend on their order to make the same copies. */
+static void link_lines(struct maker *mk)
+{
+	for (uint32_t i = 0; i < mk->tree->count && mk->by_age; ++i) {
+		const struct decision *decision = &mk->decisions[i];
+		if (!decision->line)
+			continue;
+		decision->line->holder = holder_of(mk, i);
+		if (decision->missed != MT_NONE)
+			decision->line->before = mk->decisions[decision->missed].line;
+	}
+}
+
 /** Append the mounts with FSTAB_COPY and FSTAB_COMMENT to the plan, then the mounts with FSTAB_OWN,
     both in tree order. */
 static void add_others(struct maker *mk)
@@ -365,6 +385,7 @@ static void add_others(struct maker *mk)
 			enum fstab_fate fate = own ? FSTAB_OWN : copied ? FSTAB_COPY
 			                       : FSTAB_COMMENT;
 			add_line(mk, fate, &(struct fstab_line){
+				.holder = copied ? holder_of(mk, i) : NULL,
 				.origin = copied ? mk->decisions[decision->copy_of].line : NULL,
 				.exchangeable = copied && decision->exchangeable,
 				.shares = decision->propagation,
@@ -484,6 +505,7 @@ int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan)
 		add_netdev(&mk);
 		for (size_t i = 0; i < in->nswaps && !arena->failed; ++i)
 			add_swap(&mk, &in->swaps[i]);
+		link_lines(&mk);
 		add_others(&mk);
 	}
 	arena->failed |= mk.work.failed;

@@ -50,9 +50,11 @@ struct decision {
 	uint8_t propagation;     /* set of enum mount_propagation; MP_SLAVE only if a mount of its
 	                            master is in the table */
 	uint32_t copy_of;        /* the node that it is a copy of; MT_NONE: it is not a copy */
+	uint32_t missed;         /* the first younger node found that would have received this
+	                            mount; MT_NONE */
 	uint32_t twin;           /* for a copy: the node that the kernel copied; for that node: the
 	                            copy found last; else MT_NONE */
-	const struct fstab_line *line;   /* LINE: in the plan */
+	struct fstab_line *line; /* LINE: in the plan */
 	uint32_t next_root;      /* next node with the same device and root directory; MAP64_NONE:
 	                            the last */
 	const char *why;
