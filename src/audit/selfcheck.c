@@ -36,6 +36,7 @@ static void report_reproduction(struct selfcheck *check, const struct reproducti
 		if (item->verdict == REPRODUCE_SAME
 		    || (item->verdict == REPRODUCE_NO_LINE && missing_told))
 			continue;
+		check->more |= item->verdict == REPRODUCE_EXTRA;
 		const char *note =
 			item->verdict == REPRODUCE_EXTRA
 			? keep(check, "line %u also mounts %s: %s", item->line, name, why)

@@ -26,6 +26,7 @@ struct selfcheck_input {
     a terminal. */
 struct selfcheck {
 	bool same;               /* all mounts and swap spaces are reproduced */
+	bool more;               /* lines also make mounts that do not exist now */
 	const char *summary;     /* "reproduces 14 of 14 mounts, 1 cannot be expressed in fstab,
 	                            1 of 1 swap spaces" */
 	const char **notes;      /* one text for each mount that is not reproduced, with the

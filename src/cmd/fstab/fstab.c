@@ -182,7 +182,7 @@ static int check_plan(const struct fstab_input *in, const struct fstab_plan *pla
 			.new = strbuf_str(&text), .len = text.len, .d = in->d, .match = &match},
 			&check) != 0) {
 		status = message_error(NULL, ENOMEM, FX_FAILED);
-	} else if (!check.same) {
+	} else if (!check.same || check.more) {
 		message(in->root, "%s", check.summary);
 		for (size_t i = 0; i < check.nnotes; ++i)
 			message(in->root, "%s", check.notes[i]);
