@@ -132,6 +132,13 @@ static void choose_visible(struct maker *mk)
 			copy->copy_of = MT_NONE;
 		}
 	}
+	/* An origin may have become a copy after its other copies were visited.  Without memory,
+	   copy_of is not set. */
+	for (uint32_t i = 0; i < mk->tree->count && !mk->work.failed; ++i) {
+		uint32_t *of = &mk->decisions[i].copy_of;
+		while (*of != MT_NONE && mk->decisions[*of].copy_of != MT_NONE)
+			*of = mk->decisions[*of].copy_of;
+	}
 }
 
 void plan_find_copies(struct maker *mk)
