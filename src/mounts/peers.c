@@ -6,23 +6,19 @@
 #include <string.h>
 
 struct peers_member {
-	uint64_t key;            /* the group; of a slave that is not shared, its master */
+	uint64_t group, master;  /* 0: no group */
 	uint64_t dev;
 	const char *root;
 	uint32_t value;
 	uint32_t next;           /* the member added before with the same hash; MAP64_NONE */
-	bool unshared;
 };
 
-/** A peer group whose members are slaves of another group. */
-struct peers_slaves {
-	uint64_t group;
-	uint32_t next;           /* of the same master; MAP64_NONE */
-};
-
-/** A group that peers_receive() visits. */
-struct peers_pass {
-	uint64_t group, from;
+/** A peer group, or the master of a mount. */
+struct peers_group {
+	uint64_t master;         /* the group that passes mounts on to this group; 0: none */
+	uint32_t size;           /* number of members */
+	bool receives;           /* the answer of call `seen` of peers_receive() */
+	uint64_t seen;           /* number of the last call that visited this group */
 };
 
 /** Make room for another element of an array that is used again by each call.
@@ -46,27 +42,20 @@ static bool grow(struct arena *arena, void *items, size_t *room, size_t count, s
 void peers_init(struct peers *peers, struct arena *arena)
 {
 	*peers = (struct peers){
-		.arena = arena, .by_root.arena = arena, .sizes.arena = arena,
-		.by_master.arena = arena, .known.arena = arena};
+		.arena = arena, .by_root.arena = arena, .by_group.arena = arena};
 }
 
-/** The hash of a group and a device, to which a root is added. */
-static uint64_t hash_of(uint64_t group, uint64_t dev, bool unshared)
+/** The hash of a device, to which a root is added. */
+static uint64_t hash_of(uint64_t dev)
 {
-	const uint64_t words[] = {group, dev, unshared};
-	return map64_bytes(MAP64_BYTES, (const char *)words, sizeof(words));
+	return map64_bytes(MAP64_BYTES, (const char *)&dev, sizeof(dev));
 }
 
-static void add_slaves(struct peers *peers, uint64_t group, uint64_t master)
+/** Find a group; NULL: no mount has it. */
+static struct peers_group *find_group(const struct peers *peers, uint64_t group)
 {
-	const uint64_t words[] = {group, master};
-	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)words, sizeof(words));
-	if (map64_get(&peers->known, hash) != MAP64_NONE)
-		return;
-	map64_put(&peers->known, hash, 0);
-	uint32_t next = map64_get(&peers->by_master, master);
-	map64_set(&peers->by_master, master, (uint32_t)peers->nslaves);
-	ARENA_PUSH(peers->arena, peers->slaves, peers->nslaves, (struct peers_slaves){group, next});
+	uint32_t i = group ? map64_get(&peers->by_group, group) : MAP64_NONE;
+	return i == MAP64_NONE ? NULL : &peers->groups[i];
 }
 
 void peers_add(struct peers *peers, uint32_t value, uint64_t dev, const char *root, uint64_t group,
@@ -74,76 +63,76 @@ void peers_add(struct peers *peers, uint32_t value, uint64_t dev, const char *ro
 {
 	if (!group && !master)
 		return;
-	bool unshared = !group;
-	uint64_t key = group ? group : master;
-	uint64_t hash = map64_bytes(hash_of(key, dev, unshared), root, strlen(root));
+	uint64_t hash = map64_bytes(hash_of(dev), root, strlen(root));
 	uint32_t next = map64_get(&peers->by_root, hash);
 	map64_set(&peers->by_root, hash, (uint32_t)peers->count);
 	ARENA_PUSH(peers->arena, peers->members, peers->count,
-	           (struct peers_member){key, dev, root, value, next, unshared});
-	if (group)
-		map64_set(&peers->sizes, group, peers_size(peers, group) + 1);
-	if (group && master)
-		add_slaves(peers, group, master);
+	           (struct peers_member){group, master, dev, root, value, next});
+	if (group && !find_group(peers, group)) {
+		map64_put(&peers->by_group, group, (uint32_t)peers->ngroups);
+		ARENA_PUSH(peers->arena, peers->groups, peers->ngroups, (struct peers_group){0});
+	}
+	struct peers_group *to = peers->arena->failed ? NULL : find_group(peers, group);
+	if (to) {
+		++to->size;
+		to->master = master ? master : to->master;
+	}
 }
 
 uint32_t peers_size(const struct peers *peers, uint64_t group)
 {
-	uint32_t size = map64_get(&peers->sizes, group);
-	return size == MAP64_NONE ? 0 : size;
+	const struct peers_group *found = find_group(peers, group);
+	return found ? found->size : 0;
 }
 
-/** Append the members of a group, or its slaves that are not shared, with this root. */
-static void find_root(struct peers *peers, uint64_t key, uint64_t dev, bool unshared, uint64_t from,
-                      const char *path, size_t n, uint64_t hash)
+/** Whether mounts on the group `from` are passed on to a group: it is `from`, or a slave of `from`,
+    of a slave of `from` ...  Visits each group once in each call of peers_receive(). */
+static bool receives(struct peers *peers, uint64_t group, uint64_t from)
+{
+	struct peers_group *at;
+	uint64_t end = group;
+	while (end != from && (at = find_group(peers, end)) != NULL && at->seen != peers->calls) {
+		at->seen = peers->calls;
+		at->receives = false;
+		end = at->master;
+	}
+	at = find_group(peers, end);
+	bool is = end == from || (at && at->receives);
+	for (uint64_t up = group; is && up != end; up = at->master) {
+		at = find_group(peers, up);
+		at->receives = true;
+	}
+	return is;
+}
+
+/** Append the members with this root that receive mounts on a group. */
+static void find_root(struct peers *peers, uint64_t group, uint64_t dev, const char *path, size_t n,
+                      uint64_t hash)
 {
 	uint32_t i = map64_get(&peers->by_root, hash);
 	for (const struct peers_member *member; i != MAP64_NONE; i = member->next) {
 		member = &peers->members[i];
-		if (member->key == key && member->dev == dev && member->unshared == unshared
-		    && word_is(path, n, member->root)
+		bool peer = member->group == group;
+		if (member->dev == dev && word_is(path, n, member->root)
+		    && (peer || receives(peers, member->master, group))
 		    && grow(peers->arena, &peers->found, &peers->found_room, peers->nfound,
 		            sizeof(*peers->found)))
 			peers->found[peers->nfound++] = (struct peers_receiver){
-				member->value, unshared ? 0 : key, from};
+				member->value, member->group, peer ? group : member->master};
 	}
-}
-
-/** Append the members that show a directory: their root is the directory or above it. */
-static void find_members(struct peers *peers, uint64_t key, uint64_t dev, bool unshared,
-                         uint64_t from, const char *path)
-{
-	uint64_t start = hash_of(key, dev, unshared), hash = start;
-	find_root(peers, key, dev, unshared, from, "/", 1, map64_bytes(start, "/", 1));
-	for (size_t n = 0; map64_path(path, &n, &hash);)
-		find_root(peers, key, dev, unshared, from, path, n, hash);
-}
-
-/** Visit a group unless it was visited. */
-static void add_pass(struct peers *peers, uint64_t group, uint64_t from)
-{
-	for (size_t i = 0; i < peers->npasses; ++i) {
-		if (peers->passes[i].group == group)
-			return;
-	}
-	if (grow(peers->arena, &peers->passes, &peers->passes_room, peers->npasses,
-	         sizeof(*peers->passes)))
-		peers->passes[peers->npasses++] = (struct peers_pass){group, from};
 }
 
 size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const char *path,
                      const struct peers_receiver **list)
 {
-	peers->nfound = peers->npasses = 0;
-	if (group)
-		add_pass(peers, group, group);
-	for (size_t i = 0; i < peers->npasses && !peers->arena->failed; ++i) {
-		const struct peers_pass pass = peers->passes[i];
-		find_members(peers, pass.group, dev, false, pass.from, path);
-		find_members(peers, pass.group, dev, true, pass.group, path);
-		for (uint32_t at = map64_get(&peers->by_master, pass.group); at != MAP64_NONE;
-		     at = peers->slaves[at].next)
-			add_pass(peers, peers->slaves[at].group, pass.group);
+	uint64_t start = hash_of(dev), hash = start;
+	peers->nfound = 0;
+	++peers->calls;
+	if (group && !peers->arena->failed) {
+		/* A root is the directory or above it. */
+		find_root(peers, group, dev, "/", 1, map64_bytes(start, "/", 1));
+		for (size_t n = 0; map64_path(path, &n, &hash);)
+			find_root(peers, group, dev, path, n, hash);
 	}
 	*list = peers->found;
 	return peers->nfound;

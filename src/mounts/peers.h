@@ -26,21 +26,18 @@ struct peers_receiver {
 	                            master of it */
 };
 
-/** Mounts by peer group and root.  Members are private. */
+/** Mounts by device and root, and their groups.  Members are private. */
 struct peers {
 	struct arena *arena;     /* of all of it */
 	struct peers_member *members;
 	size_t count;
-	struct map64 by_root;    /* hash of a group, or of the master of a slave that is not shared,
-	                            and of device and root -> newest member */
-	struct map64 sizes;      /* group -> number of members */
-	struct peers_slaves *slaves;
-	size_t nslaves;
-	struct map64 by_master;  /* group -> its newest group of slaves */
-	struct map64 known;      /* hash of a group and its master */
+	struct map64 by_root;    /* hash of device and root -> newest member */
+	struct map64 by_group;   /* group -> its index in groups[] */
+	struct peers_group *groups;
+	size_t ngroups;
 	struct peers_receiver *found;
-	struct peers_pass *passes;
-	size_t nfound, found_room, npasses, passes_room;
+	size_t nfound, found_room;
+	uint64_t calls;          /* number of calls of peers_receive() */
 };
 
 /** Make an empty index.  @arena  Owns it; fails if memory runs out. */
@@ -56,8 +53,8 @@ void peers_add(struct peers *peers, uint32_t value, uint64_t dev, const char *ro
 uint32_t peers_size(const struct peers *peers, uint64_t group);
 
 /** Find the mounts that receive a mount on a directory of a mount of this group, including that
-    mount.  Takes time in proportion to the groups that receive, the depth of the path, and the
-    result.
+    mount.  Takes time in proportion to the depth of the path, the mounts of the file system whose
+    root is above the directory, and their masters.
     @list [out]  Valid until the next call.
     @return their number. */
 size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const char *path,
