@@ -129,11 +129,13 @@ static void report_damaged(struct audit *audit, const struct tabline *line)
 	entry.needed = true;
 	entry.fstype = entry.options = "";
 	bool blank = line->nfields >= 5 && line->freq < 0;
+	/* "UUID= x", "UUID = x", "UUID =x" */
+	size_t n = strlen(entry.source);
+	bool equals = blank && (*entry.target == '=' || (n && entry.source[n - 1] == '='));
 	if (!audit_blanks(audit, &entry))
 		audit_add_line(audit, &entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
 			       "source, mount point, type, options, two numbers", NULL,
-			       line->number > 1 && tabline_is_continued(line - 1)
-			       ? "join it to the line before, which ends in a backslash"
+			       equals ? "remove the blanks around ="
 			       : blank ? "separate options by commas without blanks; write a blank "
 			               "in a name as \\040"
 			             : "fix the line, or comment it out",

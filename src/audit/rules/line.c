@@ -80,6 +80,13 @@ const char *audit_hidden(struct audit *audit, const char *text, struct hidden *h
 	return NULL;
 }
 
+/** Whether a line was probably intended to continue the line before, which ends in a backslash. */
+static bool continues(const struct tabline *line)
+{
+	return line->number > 1 && line[-1].kind != TABLINE_COMMENT
+	       && tabline_is_continued(line - 1);
+}
+
 bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 {
 	const struct tabline *line = entry->line;
@@ -93,6 +100,13 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 		return true;
 	}
 	bool odd = line->kind == TABLINE_DAMAGED || (!entry->path && !entry->swap);
+	if (odd && continues(line)) {
+		audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
+			       "all fields in one line", NULL, "join it to the line before",
+			       "the line before ends in a backslash, which does not continue it in "
+			       "this line");
+		return true;
+	}
 	const char *text = odd ? arena_strndup(&audit->report->arena, line->bytes, line->n)
 	                       : entry->fstype,
 	           *found = text ? audit_hidden(audit, text, &hidden) : NULL;
