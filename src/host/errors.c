@@ -179,19 +179,22 @@ void host_errors_destroy(struct host_errors_list *errors)
 
 void host_watch_errors(struct host *host, int group)
 {
-	struct map64 watched = {0};
+	struct map64 tried = {0};
 	const struct mtree *tree = &host->in.d->tree;
 	for (uint32_t i = 0; i < tree->count && group >= 0; ++i) {
 		const struct mount *m = tree->nodes[i].mount;
 		if (!m || !(fstype_flags(m->fstype) & FST_DEVICE)
 		    || mtree_shown_state(&tree->nodes[i]) != MT_OK
-		    || map64_get(&watched, mount_dev(m)) != MAP64_NONE)
+		    || map64_get(&tried, mount_dev(m)) != MAP64_NONE)
 			continue;
 		int fd = host_open_mount(host, i);
-		/* If that fails, the next audit finds the errors. */
-		if (fd >= 0 && os_errors_add(host->in.os, group, fd) == 0)
-			map64_put(&watched, mount_dev(m), i);
+		/* What is refused for one mount, as without root, is refused for all of the file
+		   system; the next audit finds the errors. */
+		if (fd >= 0) {
+			os_errors_add(host->in.os, group, fd);
+			map64_put(&tried, mount_dev(m), i);
+		}
 		os_close(host->in.os, fd);
 	}
-	map64_destroy(&watched);
+	map64_destroy(&tried);
 }
