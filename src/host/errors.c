@@ -188,8 +188,8 @@ void host_watch_errors(struct host *host, int group)
 		    || map64_get(&tried, mount_dev(m)) != MAP64_NONE)
 			continue;
 		int fd = host_open_mount(host, i);
-		/* What is refused for one mount, as without root, is refused for all of the file
-		   system; the next audit finds the errors. */
+		/* The kernel refuses all mounts of a file system alike, as without root.  Then the
+		   next audit finds the errors. */
 		if (fd >= 0) {
 			os_errors_add(host->in.os, group, fd);
 			map64_put(&tried, mount_dev(m), i);
