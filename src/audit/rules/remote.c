@@ -48,13 +48,23 @@ static bool has_placeholder(const char *source)
 	return audit_is_placeholder(source) || (open && strchr(open, '>'));
 }
 
-/** The length of the program before the source of an sshfs, as in "sshfs#USER@HOST:"; 0: none.
-    mount.fuse(8) removes the program only for the type fuse. */
+/** Whether a line is of the type sshfs. */
+static bool is_sshfs(const struct fstab_entry *entry)
+{
+	return word_in(entry->fstype, strlen(entry->fstype), "fuse.sshfs sshfs");
+}
+
+/** The length of the program before the source of an sshfs, or of a type with paths as sources:
+    "sshfs#USER@HOST:", "bindfs#/DIR"; 0: none.  mount.fuse(8) removes the program only for the type
+    fuse. */
 static size_t program_length(const struct fstab_entry *entry)
 {
-	bool sshfs = word_in(entry->fstype, strlen(entry->fstype), "fuse.sshfs sshfs");
-	size_t n = sshfs ? strcspn(entry->source, "#@:") : 0;
-	return entry->source[n] == '#' ? n : 0;
+	const char *program = strncmp(entry->fstype, "fuse.", 5) == 0 ? entry->fstype + 5 : "",
+	           *source = entry->source;
+	size_t n = is_sshfs(entry) ? strcspn(source, "#@:") : strlen(program);
+	bool found = is_sshfs(entry) ? source[n] == '#'
+	             : strncmp(source, program, n) == 0 && strncmp(source + n, "#/", 2) == 0;
+	return found ? n : 0;
 }
 
 /** Get the value of the last option with a name.  The case of the name is ignored if the helper of
@@ -128,8 +138,9 @@ bool audit_remote(struct audit *audit, const struct fstab_entry *entry)
 		              audit_format(report, "remove %.*s#, or use the type fuse", program,
 		                           source),
 		              audit_format(report, "with the type %s, \"%.*s#\" is part of the "
-		                           "name of the user or host", entry->fstype, program,
-		                           source));
+		                           "%s", entry->fstype, program, source,
+		                           is_sshfs(entry) ? "name of the user or host"
+		                                           : "source"));
 	else if (helper && !(entry->type & FST_DEVICE) && has_placeholder(source))
 		report_source(audit, entry, NULL, "write the name of the server or directory",
 		              "the source contains a placeholder");
