@@ -88,9 +88,9 @@ printf 'Filename Type Size Used Priority\n/dev/mapper/a partition 100 0 -2\n/dev
 told "in use" "" '/dev/mapper/a none swap sw 0 0\n' --swaps=swaps
 told "not in use; in use and of no line" "" '/dev/mapper/b none swap sw 0 0\n' --swaps=swaps
 echo "== options"
-told "the fstab by itself" "" '/dev/mapper/x none xfs defualts 0 0\n/dev/mapper/y /y ext4 noauto 0 9\n'
-told "only" "$data" '/dev/mapper/y /y ext4 defaults 0 9\n' --only='SWAP-*,FSTAB-PASSNO'
-told "without" "$data" '/dev/mapper/y /y ext4 defaults 0 9\n' --disable=DRIFT-NOT-IN-FSTAB,DRIFT-NOT-MOUNTED --fail-on=critical
+told "the fstab by itself" "" '/dev/mapper/x none xfs defualts 0 0\n/dev/mapper/y /y ext4 noauto 0 -1\n'
+told "only" "$data" '/dev/mapper/y /y ext4 defaults 0 -1\n' --only='SWAP-*,FSTAB-PASSNO'
+told "without" "$data" '/dev/mapper/y /y ext4 defaults 0 -1\n' --disable=DRIFT-NOT-IN-FSTAB,DRIFT-NOT-MOUNTED --fail-on=critical
 told "JSON" "$data" 'x y z\n/dev/mapper/y /y ext4 defaults 0 2\n' --json | sed -E 's/"version": ".*"/"version": VERSION/; s/"(time|seconds)": [0-9.]+/"\1": N/'
 told "a secret" '21 20 0:40 / /s rw,relatime - cifs //h/s rw,username=u\n' '//other/s /s cifs username=u,password=hunter2 0 0\n'
 getmnt audit -F table

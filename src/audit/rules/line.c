@@ -479,18 +479,20 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0 or 1",
 			       audit_format(audit->report, "%.*s", (int)first->n, first->raw),
 			       "use 0", "the fifth field (dump) is invalid");
-	if (pass > 2 || (pass < 0 && second->raw)) {
-		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0, 1 or 2",
+	const char *what = pass > 0 ? uncheckable(entry) : NULL;
+	bool late = root && entry->type & FST_FSCK && !entry->bind && pass > 1;
+	if (what)
+		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0",
+			       audit_format(audit->report, "%d", pass), "use 0",
+			       "%s cannot be checked by fsck(8)", what);
+	else if ((pass > 2 && !late) || (pass < 0 && second->raw))
+		audit_add_line(audit, entry, FSTAB_PASSNO, pass > 2 ? AUDIT_INFO : AUDIT_WARNING,
+			       "0, 1 or 2",
 			       audit_format(audit->report, "%.*s", (int)second->n, second->raw),
 			       "use 1 for the root, 2 for other file systems, 0 for no check",
-			       "the sixth field (fsck pass) is invalid");
-	} else if (pass > 0) {
-		const char *what = uncheckable(entry);
-		if (what)
-			audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_WARNING, "0",
-				       audit_format(audit->report, "%d", pass), "use 0",
-				       "%s cannot be checked by fsck(8)", what);
-	}
+			       pass > 2 ? "fsck -A checks it after those with a lower number; for "
+			                  "systemd the number is 2"
+			                : "the sixth field (fsck pass) is invalid");
 	/* A pass of 1 for a file system other than the root is only an info: the installer of
 	   Debian writes 1 for the EFI system partition (vfat), the installer of Ubuntu writes 1 for
 	   all file systems, and systemd treats 1 as 2. */
@@ -501,9 +503,9 @@ void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 		audit_add_line(audit, entry, FSTAB_PASSNO, AUDIT_INFO, "2", "1", "use 2",
 			       "it has the fsck pass of the root: fsck -A may check both at once, "
 			       "on one disk");
-	if (root && entry->type & FST_FSCK && !entry->bind && pass <= 2 && pass != 1)
-		audit_add_line(audit, entry, FSTAB_PASSNO, pass > 1 ? AUDIT_WARNING : AUDIT_INFO,
+	if (root && entry->type & FST_FSCK && !entry->bind && pass != 1)
+		audit_add_line(audit, entry, FSTAB_PASSNO, late ? AUDIT_WARNING : AUDIT_INFO,
 			       "1", audit_format(audit->report, "%d", pass < 0 ? 0 : pass), "use 1",
-			       pass > 1 ? "the root is checked after other file systems"
+			       late ? "the root is checked after other file systems"
 			       : "the root is not checked by fsck(8)");
 }
