@@ -103,10 +103,15 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
 	bool followed = parent && link, systemd = audit_is_systemd(audit),
 	     known = order_is_known(late->kind);
+	/* An init mounts the API file systems before it runs mount -a, which skips what is mounted.
+	   LFS has the line of /dev/pts before the line of /dev. */
+	bool api = parent && entry->type & other->type & FST_PSEUDO
+	           && fstab_is_skipped(entry->path) && fstab_is_skipped(other->path);
 	const char *who = known ? "; this affects mount -a, not systemd, which orders by path"
 	                        : "; this affects mount -a";
 	audit_add_line(audit, entry, FSTAB_ORDER,
-		       !followed ? AUDIT_CRITICAL | (known && systemd ? 0 : AUDIT_BOOT)
+		       api ? AUDIT_INFO
+		       : !followed ? AUDIT_CRITICAL | (known && systemd ? 0 : AUDIT_BOOT)
 		       : systemd ? AUDIT_INFO : AUDIT_CRITICAL,
 		       parent ? "parent directories are mounted first"
 		              : "the source is mounted first",
