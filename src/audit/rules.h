@@ -37,8 +37,9 @@ enum audit_rule_flags {
 	AR_STATIC = 1 << 7,      /* checks the text of a line, without facts about a host */
 };
 
-/** The rules: code, highest severity of a finding (CRIT ...), flags (LINT: AR_STATIC), meaning.
-    Each has a row here, its check in a file of rules/, an entry in getmnt-audit(8), and a test. */
+/** The rules: code, highest severity of a finding (CRIT: AUDIT_CRITICAL ...), flags (LINT stands
+    for AR_STATIC, BOOT for AR_BOOT ...), meaning.  Each rule has a row here, a check in a file of
+    rules/, an entry in getmnt-audit(8), and a test. */
 #define AUDIT_RULES(RULE) \
 	RULE(FSTAB_SYNTAX, "FSTAB-SYNTAX", CRIT, BOOT_LINT, "an invalid or misleading line") \
 	RULE(FSTAB_ESCAPE, "FSTAB-ESCAPE", CRIT, BOOT_LINT, \
@@ -207,7 +208,7 @@ struct audit_finding {
 	const char *hint;        /* the remedy; or NULL */
 	const char *refused; /* why the kernel refuses the mount of the line: "the line has ...";
 	                        or NULL */
-	const char *option;      /* the refused option as written; else NULL */
+	const char *option;      /* the option, as written, that the kernel refuses; NULL: none */
 	enum audit_age age;      /* set by audit_baseline_findings() */
 	bool left_out;           /* audit_report_bound() will remove the finding */
 };
@@ -216,8 +217,8 @@ struct audit_input {
 	const struct fstab_file *file;
 	const struct fstab_facts *facts;   /* NULL: no facts are known */
 
-	/** The live mounts.  An option that a mount of the same type shows is known to the
-	    kernel. NULL: unknown. */
+	/** The live mounts.  If a live mount with the file system type of a line shows an option,
+	    the kernel knows the option.  NULL: the mounts are unknown. */
 	const struct discovery *live;
 
 	/** Only the owner of the fstab can read the file. */

@@ -121,7 +121,7 @@ static int32_t step(const struct text *old, const struct text *new, const int32_
 }
 
 /** Find a path through the edit graph, and mark the lines that its steps remove or add as changed.
-    @rows  Room for CHANGES_MAX + 1 rows. */
+    @rows  Memory for CHANGES_MAX + 1 rows, one for each number of changes. */
 static void mark_changes(struct text *old, struct text *new, int32_t *rows)
 {
 	const int32_t x_end = old->nkept, y_end = new->nkept;

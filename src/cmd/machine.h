@@ -23,7 +23,7 @@ struct fstab_machine {
 	                             table */
 };
 
-/** Initialize the run, and start counting for --stats.  Call run_know() next.
+/** Initialize `machine`, and start counting for --stats.  Call run_know() next.
     @tab_file  A recorded mountinfo; NULL: the live mounts. */
 void machine_init(struct fstab_machine *machine, const char *tab_file);
 

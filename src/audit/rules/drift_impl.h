@@ -25,10 +25,10 @@ struct drift {
 	struct map64 named;       /* devices of the file systems for which a line names the mounted
 	                             subvolume */
 	bool *reported;           /* reported[i]: line i needs no further check */
-	size_t *cause;            /* cause[i]: number, from 1, of the finding that the source of
-	                             line i is missing or misspelled, or that line i ends in the
-	                             middle; 0: no such finding */
-	uint32_t cut[DRIFT_CUT_MAX];   /* numbers of the first lines that end in the middle */
+	size_t *cause;            /* cause[i]: number, from 1, of the finding that explains line i:
+	                             the source of the line is missing or misspelled, or the line
+	                             is cut off; 0: no such finding */
+	uint32_t cut[DRIFT_CUT_MAX];   /* numbers of the first lines that are cut off */
 	size_t ncut;
 	bool any;                 /* the fstab has an entry */
 	bool of_disk;             /* the root is on a disk */

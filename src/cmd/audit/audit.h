@@ -151,7 +151,7 @@ static inline bool audit_is_complete(const struct audit_reported *reported)
 int audit_options_read(const struct option_table *table, int argc, char **argv,
                        struct audit_opts *opts);
 
-/** Print the help.  @plugin  Of check_getmnt, not of getmnt audit. */
+/** Print the help.  @plugin  Print the help of check_getmnt instead of that of getmnt audit. */
 void audit_options_help(const struct option_table *table, bool plugin);
 
 /* host.c */
@@ -315,7 +315,8 @@ void audit_way_destroy(struct audit_way *way);
     does not print on standard error.  @named  Called as check_getmnt. */
 bool audit_way_plugin(struct audit_way *way, bool named, int argc, char **argv);
 
-/** Append the document in the requested format.  @return the exit status. */
+/** Append the report of an audit to `document`, in the requested format.
+    @return the exit status. */
 int audit_way_report(struct audit_way *way, const struct audit_reported *reported,
                      struct strbuf *document);
 
@@ -323,7 +324,8 @@ int audit_way_report(struct audit_way *way, const struct audit_reported *reporte
     @return 0, or -1 after a message. */
 int audit_way_may_save(const struct audit_way *way);
 
-/** Get the last message, which says why the audit failed; "memory ran out" without messages. */
+/** Get the last message, which says why the audit failed.  If there is no message: "memory ran
+    out". */
 const char *audit_way_why(struct audit_way *way);
 
 /** Work that a child with a time limit can do, such as an audit. */

@@ -181,7 +181,8 @@ struct watch {
 	struct audit_work audit;
 	struct os os;
 	int signals, mounts, swaps, reader;   /* descriptors; -1: none */
-	int auditor;             /* process ID of the last audit, which may itself cause errors */
+	int auditor;             /* process ID of the last audit; file system errors that this
+	                            process meets cause no audit */
 	struct audit_pace pace;
 	double poll_at;          /* when to poll the tables again */
 	const char *manager;     /* the socket of the service manager; or NULL */

@@ -95,7 +95,8 @@ struct listing {
 	size_t watched;           /* number of mounts known to --poll */
 	uint32_t unsized;         /* number of mounts that were not tested, so their sizes are
 	                             unknown */
-	uint32_t hidden;          /* number of hidden mounts, so their sizes are unknown */
+	uint32_t hidden;          /* number of mounts that other mounts hide: their sizes
+	                             cannot be read */
 };
 
 /** Initialize a listing; the options and columns outlive it. */

@@ -363,7 +363,7 @@ static void end(void *arg)
 	indexed->scan = NULL;
 }
 
-/* The functions for commands */
+/* The functions of indexed.h, which the commands call. */
 
 int indexed_new(struct os *os, const struct indexed_args *args, const char *refused,
                 const struct roots *roots, struct indexed **now)

@@ -41,7 +41,8 @@ struct profile_study {
 	double start, end;         /* start of the study, and its time limit, as os_now() */
 	double seconds;            /* duration of the study */
 	bool shows;                /* show progress */
-	unsigned turn, turns;      /* the current turn; number of turns begun */
+	/* In a turn, each row is measured once, by one or several runs. */
+	unsigned turn, turns;      /* index of the current turn; number of turns that were begun */
 	unsigned repeats[PROFILE_ROWS], loops[PROFILE_ROWS];   /* for each row: number of turns
 	                                                          after the first turn; number of
 	                                                          runs in a turn */

@@ -175,7 +175,8 @@ static bool is_named_so(const struct mount *mount, const char *target, const cha
 	return true;
 }
 
-/** Find the program that made a mount in own_targets; or NULL. */
+/** Look up the program that made a mount in the table own_targets.  @return NULL: the table has no
+    such program. */
 static const struct fstab_own *own_program(const struct mount *mount, const char *target)
 {
 	const char *fstype = mount->fstype ? mount->fstype : "",
