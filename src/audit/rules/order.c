@@ -103,7 +103,7 @@ static void report_late(struct audit *audit, const struct fstab_entry *entry,
 	bool link = entry->real && strcmp(entry->real, entry->path) != 0;
 	bool followed = parent && link, systemd = audit_is_systemd(audit),
 	     known = order_is_known(late->kind);
-	/* An init mounts the API file systems before it runs mount -a, which skips what is mounted.
+	/* An init mounts the API file systems before it runs mount -a, which skips existing mounts.
 	   LFS has the line of /dev/pts before the line of /dev. */
 	bool api = parent && entry->type & other->type & FST_PSEUDO
 	           && fstab_is_skipped(entry->path) && fstab_is_skipped(other->path);
