@@ -390,6 +390,15 @@ static bool check_list(struct audit *audit, const struct fstab_entry *entry, con
 	return true;
 }
 
+/** Whether a path in /dev has a letter in place of a number or name, as in "/dev/sdX1": names of
+    disks have no upper-case letters. */
+static bool has_letter(const char *source)
+{
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	return audit_begins(source, "/dev/sd /dev/hd /dev/vd /dev/xvd /dev/nvme /dev/mmcblk")
+	       && !strchr(source + 5, '/') && source[strcspn(source, upper)];
+}
+
 /** Report a tag that no device can have, also if the source is a link in /dev/disk.
     @searched  true: a search found no device with the tag.
     @return whether the source was reported. */
@@ -402,7 +411,8 @@ static bool add_impossible(struct audit *audit, const struct fstab_entry *entry,
 	           *tag = fstab_link_tag(source, &link) ? strbuf_str(&link)
 	                : *source == '/' ? NULL : source,
 	           *fault = tag ? audit_tag_fault(audit, entry, tag, searched, &hint)
-	                  : word_below(source, "/dev") && audit_is_placeholder(last + 1)
+	                  : word_below(source, "/dev")
+	                    && (audit_is_placeholder(last + 1) || has_letter(source))
 	                    ? "the source is a placeholder" : NULL;
 	if (fault)
 		add_invalid(audit, entry, hint, fault);
