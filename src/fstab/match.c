@@ -45,8 +45,8 @@ static bool is_beneath(struct matcher *m, const struct candidate *entry, const s
 	return false;
 }
 
-/** Whether a mount is a bind of its mount point onto itself, stacked on the mount for which the plan
-    has a line. */
+/** Whether a mount is a bind of its mount point onto itself, stacked on the mount for which the
+    plan has a line. */
 static bool is_above(const struct matcher *m, const struct planned *mount)
 {
 	return mount->line->beneath && match_live(m, mount->key) != mount;
