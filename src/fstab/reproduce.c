@@ -14,10 +14,11 @@
 struct mounter {
 	uint32_t of;             /* index of the mount in the plan; NONE: the plan does not have the
 	                            mount */
-	bool used;               /* the line has the mount point of a mount of the plan, but not
-	                            the source of this mount; the report about the mount names
-	                            the line, which needs no report of its own */
-	bool repeated;           /* an earlier line mounts the same source on the same mount point */
+	bool used;               /* the line has the mount point of a mount of the plan, but a
+	                            different source; the report about the mount names the line,
+	                            which needs no report of its own */
+	bool repeated;           /* an earlier line mounts the same source on the same mount
+	                            point */
 	bool again;              /* the line mounts once more a mount that is a copy */
 };
 
