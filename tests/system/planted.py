@@ -254,7 +254,7 @@ EDITED = [
     ("the mount point left out", f"{X} /var xfs", f"{X} xfs", ["FSTAB-SYNTAX critical xfs", "DRIFT-NOT-IN-FSTAB warning /var"]),
     ("a blank not escaped", "/space\\040here", "/space here", ["FSTAB-SYNTAX critical /space", "DRIFT-NOT-IN-FSTAB warning /space here"]),
     ("a tab as \\t", "/space\\040here", "/space\\there", ["FSTAB-ESCAPE critical /space\\there", "FSTAB-TGT-MISSING warning /space\\there", "DRIFT-NOT-MOUNTED warning /space\\there", "DRIFT-NOT-IN-FSTAB warning /space here"]),
-    ("a pass of 3", f"ext4 nofail,noatime,errors=remount-ro 0 2", "ext4 nofail,noatime,errors=remount-ro 0 3", ["FSTAB-PASSNO warning /data"]),
+    ("a negative pass", f"ext4 nofail,noatime,errors=remount-ro 0 2", "ext4 nofail,noatime,errors=remount-ro 0 -2", ["FSTAB-PASSNO warning /data"]),
     ("a priority that there is not", "sw,pri=5", "sw,pri=50000", [f"FSTAB-SWAP warning UUID={SWAP}"]),
     ("the UUID of a disk that was taken out", f"{E} /data", f"UUID={GONE[:-1]}d /data", ["FSTAB-SRC-MISSING warning /data"]),
     ("the same of a disk that is needed", f"{X} /var", f"UUID={GONE[:-1]}d /var", ["FSTAB-SRC-MISSING critical /var"]),
