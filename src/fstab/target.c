@@ -95,8 +95,10 @@ bool fstab_root_fault(const struct fstab_entry *line, const struct mount *root,
 	}
 	bool writable = sealed && !flags.value[VFS_RO], fails = writable || refused.len;
 	if (fails)
-		strbuf_printf(why, "the root is an image (%s, %s), which ",
-		              source_has_secret(source) ? "***" : source, type);
+		strbuf_printf(why, "the root is an image (%s%s%s), which ",
+		              strcmp(source, type) == 0   ? ""
+		              : source_has_secret(source) ? "***" : source,
+		              strcmp(source, type) == 0 ? "" : ", ", type);
 	if (writable)
 		strbuf_puts(why, "cannot be remounted read-write");
 	else if (fails)
