@@ -124,7 +124,7 @@ void print_stderr(struct strbuf *text);
 
 /** Close stdout and check that everything was written.  If stdout was closed from the start, any
     output is an error.
-    @return 0, or -1 after a message (none for a broken pipe). */
+    @return 0, or -1 after a message (none for a broken pipe, or if it was printed before). */
 __attribute__((warn_unused_result))
 int finish_stdout(void);
 

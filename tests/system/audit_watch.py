@@ -287,6 +287,7 @@ def manager_abstract(root):
 
 def ends(root):
     """No child is left, whatever runs; a closed output; an audit that cannot begin."""
+    full = os.open("/dev/full", os.O_WRONLY)
     enter(root)
     each = watch("--under", "--holders")
     each.wait(lambda: each.out or children(each.pid), "an audit")
@@ -296,6 +297,9 @@ def ends(root):
     with subprocess.Popen([gm.PROGRAM, "audit", "--watch"], stdout=subprocess.PIPE) as proc:
         proc.stdout.readline()
     gm.expect(proc.returncode == -13, f"a closed output: {proc.returncode}")
+    result = subprocess.run([gm.PROGRAM, "audit", "--watch", "--jsonl"], stdout=full, stderr=subprocess.PIPE, check=False, timeout=gm.WAIT_SECONDS)
+    os.close(full)
+    gm.expect(result.returncode == 2 and result.stderr.count(b"cannot be written") == 1, f"a full output: {result}")
     # An audit that is killed does not end the watch.
     gm.touch("/run/getmnt.prom", "old\n")
     each = watch("--max-time=0.00001", "--prometheus", "--output=/run/getmnt.prom")
