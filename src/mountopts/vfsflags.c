@@ -197,3 +197,24 @@ unsigned vfs_propagation_of_line(const char *options, unsigned usual, bool *name
 	}
 	return usual;
 }
+
+bool vfs_propagation_alone(const char *options)
+{
+	size_t n;
+	bool deep, alone = true;
+	for (const char *o; alone && (o = opt_next(&options, &n)) != NULL;)
+		alone = vfs_propagation(o, n, &deep) >= 0;
+	return alone;
+}
+
+void vfs_propagation_replace(const char *list, const char *propagation, struct strbuf *out)
+{
+	size_t n;
+	bool deep;
+	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
+		if (vfs_propagation(o, n, &deep) < 0)
+			opt_add(out, o, n);
+	}
+	if (propagation)
+		opt_puts(out, propagation);
+}

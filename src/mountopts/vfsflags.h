@@ -94,4 +94,11 @@ const char *vfs_propagation_options(unsigned flags, bool deep);
     @named [out]  Whether there is such an option. */
 unsigned vfs_propagation_of_line(const char *options, unsigned usual, bool *named);
 
+/** Whether each option of a list names a propagation. */
+bool vfs_propagation_alone(const char *options);
+
+/** Append the options of a list that name no propagation, and then others.
+    @propagation  The others, such as "private"; or NULL. */
+void vfs_propagation_replace(const char *list, const char *propagation, struct strbuf *out);
+
 #endif

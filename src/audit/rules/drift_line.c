@@ -132,13 +132,9 @@ void drift_report_options(struct drift *drift, const struct fstab_entry *line,
 	const char *actual = has_secret(differ) ? hidden : differ;
 	size_t n;
 	bool ro = opt_shown_has(differ, "ro");
-	/* Of propagation alone, which a remount does not change. */
-	const char *rest = differ;
-	bool deep, passed_on = true;
-	for (const char *o; passed_on && (o = opt_next(&rest, &n)) != NULL;)
-		passed_on = vfs_propagation(o, n, &deep) >= 0;
 	bool remote = fstype_flags(live->mount ? live->mount->fstype : NULL) & FST_NET;
-	if (passed_on)
+	/* A remount does not change the propagation. */
+	if (vfs_propagation_alone(differ))
 		drift_report(drift, DRIFT_OPTIONS, line, live, AUDIT_WARNING, expected, actual,
 			     propagation_hint(drift, line, live, change),
 			     "it has another propagation than the line says");

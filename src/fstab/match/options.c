@@ -59,17 +59,10 @@ static void compare_propagation(struct matcher *m, const struct candidate *entry
 	if (!named && is & MP_SLAVE && match_bound(m, entry, mount, &bound)
 	    && bound.in->master == actual->master)
 		return;
-	size_t n;
-	bool deep;
 	const char *list = arena_built(m->arena, options);
 	strbuf_reset(options);
-	for (const char *o; (o = opt_next(&list, &n)) != NULL;) {
-		if (vfs_propagation(o, n, &deep) < 0)
-			opt_add(options, o, n);
-	}
-	if (line->propagation)
-		opt_puts(options, line->propagation);
-	opt_puts(changed, vfs_propagation_options(is, false));
+	vfs_propagation_replace(list, line->propagation, options);
+	vfs_propagation_replace("", vfs_propagation_options(is, false), changed);
 }
 
 const char *match_options(struct matcher *m, const struct candidate *entry, const char *from,

@@ -42,16 +42,21 @@ static struct fstab_line *add_line(struct maker *mk, enum fstab_fate fate,
 	return to;
 }
 
+/** Append the option that makes systemd wait for the line of a mount point. */
+static void wait_for(struct maker *mk, const char *target, struct strbuf *more)
+{
+	strbuf_reset(&mk->text);
+	order_wait_option(&mk->text, target);
+	opt_add_once(more, strbuf_str(&mk->text));
+}
+
 /** Append the option that makes systemd wait for the line that makes a copy. */
 static void wait_for_copy(struct maker *mk, uint32_t node, struct strbuf *more)
 {
 	const struct decision *copy = node != MT_NONE && mk->decisions[node].state == COPIED
 	                              ? &mk->decisions[node] : NULL;
-	if (!copy)
-		return;
-	strbuf_reset(&mk->text);
-	order_wait_option(&mk->text, mk->decisions[copy->copy_of].target);
-	opt_add_once(more, strbuf_str(&mk->text));
+	if (copy)
+		wait_for(mk, mk->decisions[copy->copy_of].target, more);
 }
 
 /** Append the options that are not for the file system: options that the plan adds, and options
@@ -68,12 +73,16 @@ static enum state add_own(struct maker *mk, uint32_t i, bool spare, uint32_t in,
 		opt_puts(more, line->propagation);
 	wait_for_copy(mk, mk->tree->nodes[i].parent, more);
 	wait_for_copy(mk, in, more);
-	if (spare || (mk->in->nofail && !fstab_is_system(mk->decisions[i].target)))
-		opt_puts(more, "nofail");
-	if (mk->decisions[i].automount)
-		opt_puts(more, "x-systemd.automount");
-	if (plan_wants_mkdir(mk, i))
-		opt_puts(more, "X-mount.mkdir");
+	bool nofail = spare || (mk->in->nofail && !fstab_is_system(mk->decisions[i].target));
+	const char *const own[] = {
+		nofail ? "nofail" : NULL,
+		mk->decisions[i].automount ? "x-systemd.automount" : NULL,
+		plan_wants_mkdir(mk, i) ? "X-mount.mkdir" : NULL,
+	};
+	for (size_t k = 0; k < sizeof(own) / sizeof(*own); ++k) {
+		if (own[k])
+			opt_puts(more, own[k]);
+	}
 	if (opt_add_kept(more, mk->decisions[i].kept))
 		return plan_refuse(mk, line, "one of its options holds a secret, which does not "
 		                   "belong in an fstab");
@@ -133,9 +142,7 @@ static enum state needs_layers(struct maker *mk, uint32_t i, struct fstab_line *
 		if (!lower || (lower->state == OWN && lower->boot)
 		    || strcmp(lower->target, "/") == 0)
 			continue;
-		strbuf_reset(&mk->text);
-		order_wait_option(&mk->text, lower->target);
-		opt_add_once(more, strbuf_str(&mk->text));
+		wait_for(mk, lower->target, more);
 	}
 	return state;
 }
