@@ -50,6 +50,9 @@ static bool is_secret_name(const char *name, size_t n)
 		{"password", PART, 2}, {"passwd", PART, 1}, {"passphrase", PART, 2},
 		{"credential", PART, 2}, {"secret", PART, 1},
 	};
+	enum { ROWS = sizeof(rows) / sizeof(*rows) };
+	/* The letters of each word; 0: not found yet in this thread. */
+	static _Thread_local uint32_t letters_of_row[ROWS];
 	/* Similar names whose values are not secret (crypttab(5), file names). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
 	/* Those of ssh_config(5), which sshfs reads in any case. */
@@ -71,7 +74,7 @@ static bool is_secret_name(const char *name, size_t n)
 		return false;
 	const char *last = last_word(name, n);
 	uint32_t letters = letters_of(name, n);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; i < ROWS; ++i) {
 		const char *word = rows[i].word, *from = rows[i].what == LAST_WORD ? last : name;
 		size_t len = strlen(word), nfrom = (size_t)(name + n - from);
 		if (rows[i].what == END && n > len) {
@@ -81,8 +84,10 @@ static bool is_secret_name(const char *name, size_t n)
 		bool part = rows[i].what == PART;
 		size_t most = rows[i].changes;
 		/* Each edit adds at most one letter: most names need no comparison. */
+		if (!letters_of_row[i])
+			letters_of_row[i] = letters_of(word, len);
 		if (nfrom + most >= len && (part || nfrom <= len + most)
-		    && (size_t)__builtin_popcount(letters_of(word, len) & ~letters) <= most
+		    && (size_t)__builtin_popcount(letters_of_row[i] & ~letters) <= most
 		    && near_distance(from, nfrom, word, len, part) <= most)
 			return true;
 	}
@@ -105,6 +110,7 @@ static bool is_user_name(const char *name, size_t n)
 	size_t nlast = (size_t)(name + n - last);
 	return (nlast == 4 && ends_in(name, n, "user")) || (nlast == 3 && ends_in(name, n, "usr"))
 	       || (nlast > 5 && nlast < 12
+	           && __builtin_popcount(letters_of("username", 8) & ~letters_of(last, nlast)) <= 1
 	           && near_distance(last, nlast, "username", 8, false) <= 1);
 }
 
