@@ -191,7 +191,7 @@ static void put_counts(struct strbuf *out, const struct put *put, struct linedif
 		strbuf_puts(out, put->file.at_link ? "a symlink, to become a file with the same "
 		                                     "lines"
 		                 : put->file.missing ? "missing, to be created empty"
-		                                     : "no line differs");
+		                                     : "no line changes");
 }
 
 /** Report the file system of the file: "on ext4 of /dev/sda2, mounted on /". */

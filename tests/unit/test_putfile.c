@@ -198,12 +198,12 @@ UNIT_TEST(forms)
 		const char *out, *err;
 	} rows[] = {
 		/* Nothing differs. */
-		{{0}, OLD, NULL, 0, "/f: no line differs\n", ""},
+		{{0}, OLD, NULL, 0, "/f: no line changes\n", ""},
 		{{.check = true}, OLD, &good, 0,
-		 "/f: no line differs; reproduces 2 of 2 mounts\n", ""},
+		 "/f: no line changes; reproduces 2 of 2 mounts\n", ""},
 		{{.diff = true}, OLD, &good, 0, "",
-		 "getmnt: /f: no line differs; reproduces 2 of 2 mounts\n"},
-		{{.write = true}, OLD, NULL, 0, "", "getmnt: /f: no line differs\n"},
+		 "getmnt: /f: no line changes; reproduces 2 of 2 mounts\n"},
+		{{.write = true}, OLD, NULL, 0, "", "getmnt: /f: no line changes\n"},
 		/* Lines differ. */
 		{{.check = true}, NEW, &good, 1,
 		 "/f: 1 line removed, 1 line added; reproduces 2 of 2 mounts\n", ""},
