@@ -71,8 +71,8 @@ const char *audit_hidden(struct audit *audit, const char *text, struct hidden *h
 			hidden->name = audit_format(audit->report, "U+%04X", code);
 			hidden->looks = hidden->blank ? "looks like a blank" : "is invisible";
 			hidden->remedy = hidden->blank
-				? "remove it, or write \\040 for a blank; cat -A shows it as M-"
-				: "remove it; cat -A shows it as M-";
+				? "remove it, or write \\040 for a blank; cat -A shows its bytes as M-..."
+				: "remove it; cat -A shows its bytes as M-...";
 			return text;
 		}
 		n = (unsigned char)*text < 0xc2 ? 1 : n;
@@ -127,7 +127,7 @@ bool audit_blanks(struct audit *audit, const struct fstab_entry *entry)
 	if (hidden.blank)
 		audit_add_line(audit, &intended, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
 			       "blanks and tabs", hidden.name,
-			       "replace it with a blank; cat -A shows it as M-",
+			       "replace it with a blank; cat -A shows its bytes as M-...",
 			       "it contains a %s, which looks like a blank but does not separate "
 			       "fields", hidden.name);
 	else
