@@ -71,7 +71,8 @@ const char *audit_hidden(struct audit *audit, const char *text, struct hidden *h
 			hidden->name = audit_format(audit->report, "U+%04X", code);
 			hidden->looks = hidden->blank ? "looks like a blank" : "is invisible";
 			hidden->remedy = hidden->blank
-				? "remove it, or write \\040 for a blank; cat -A shows its bytes as M-..."
+				? "remove it, or write \\040 for a blank; cat -A shows its bytes "
+				  "as M-..."
 				: "remove it; cat -A shows its bytes as M-...";
 			return text;
 		}
