@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** Groups of fields: requested from a table, and reported as filled. */
 enum mount_fields {
@@ -70,6 +71,18 @@ struct mount {
 static inline uint64_t mount_dev(const struct mount *m)
 {
 	return (uint64_t)m->dev_major << 32 | m->dev_minor;
+}
+
+/** The directory of its file system that a mount shows. */
+static inline const char *mount_root(const struct mount *m)
+{
+	return m->root ? m->root : "/";
+}
+
+/** Whether two mounts show the same directory of one file system. */
+static inline bool mount_shows_same(const struct mount *a, const struct mount *b)
+{
+	return mount_dev(a) == mount_dev(b) && strcmp(mount_root(a), mount_root(b)) == 0;
 }
 
 #endif

@@ -154,12 +154,12 @@ static void make_graph(struct work *w)
 static uint64_t hash_of(const char *point, uint64_t dev, const char *root)
 {
 	uint64_t hash = map64_bytes(map64_text(point), (const char *)&dev, sizeof(dev));
-	return map64_bytes(hash, root ? root : "/", strlen(root ? root : "/"));
+	return map64_bytes(hash, root, strlen(root));
 }
 
 static uint64_t hash_of_live(const struct fstab_line *line)
 {
-	return hash_of(line->target, mount_dev(line->mount), line->mount->root);
+	return hash_of(line->target, mount_dev(line->mount), mount_root(line->mount));
 }
 
 /** Whether the lines make a mount, as a copy of another; or a copy, in whatever way. */
@@ -191,7 +191,7 @@ static void simulate_entry(struct work *w, uint32_t i)
 	/* The device of a line without a mount is not known: it is that of no other. */
 	bool known = live && live->mount;
 	uint64_t dev = known ? mount_dev(live->mount) : UINT64_MAX - i;
-	const char *root = known && live->mount->root ? live->mount->root : "/";
+	const char *root = known ? mount_root(live->mount) : "/";
 	w->mounters[i].again = simulate_line(&w->sim, i, entry, target, source, dev, root)
 	                       != SIMULATE_NONE;
 }

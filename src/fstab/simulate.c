@@ -261,7 +261,7 @@ void simulate_boot(struct simulation *sim, const struct mount *mount, const char
 	const char *on = NULL;
 	uint32_t parent = holding(sim, point, &on);
 	uint32_t i = add_mount(sim, (struct simulated){
-		.dev = mount_dev(mount), .root = mount->root ? mount->root : "/", .point = point,
+		.dev = mount_dev(mount), .root = mount_root(mount), .point = point,
 		.line = NONE, .group = mount->peer_group, .master = mount->master,
 		.unbindable = mount->propagation & MP_UNBINDABLE});
 	if (i == NONE)

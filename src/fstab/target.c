@@ -118,7 +118,7 @@ bool fstab_upon_itself(const struct discovery *d, uint32_t node)
 	    || !word_below(target, above))
 		return false;
 	const char *below = target + (above[1] ? strlen(above) : 0),
-	           *root = parent->root ? parent->root : "/";
+	           *root = mount_root(parent);
 	size_t n = root[1] ? strlen(root) : 0;
 	return strncmp(m->root, root, n) == 0 && strcmp(m->root + n, below) == 0;
 }

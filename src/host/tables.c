@@ -124,7 +124,7 @@ bool fstab_utab_fits(const struct fstab_kept *kept, const struct mount *mount)
 	const char *source = mount->source ? mount->source : "";
 	if (kept->id && kept->id != mount->id)
 		return false;
-	if (kept->root && strcmp(kept->root, mount->root ? mount->root : "/") != 0)
+	if (kept->root && strcmp(kept->root, mount_root(mount)) != 0)
 		return false;
 	/* The kernel's own name for the root device differs from the name that mount(8) uses. */
 	return !kept->source || strcmp(source, "/dev/root") == 0

@@ -138,7 +138,7 @@ static bool add_list(struct request *r, const char *list, const char *other)
 static bool add_subvolume(struct request *r)
 {
 	const struct mount *mount = r->in->mount;
-	const char *root = mount->root ? mount->root : "/";
+	const char *root = mount_root(mount);
 	if (strcmp(r->fstype, "btrfs") != 0
 	    || opt_shown_value(mount->fs_opts, "subvol", &r->text))
 		return true;

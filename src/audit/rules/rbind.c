@@ -70,14 +70,6 @@ static const struct fstab_line *seen_on(const struct bounds *b, const char *dir,
 	return same ? line : NULL;
 }
 
-/** Whether two mounts show the same directory of one file system. */
-static bool shows_same(const struct fstab_line *a, const struct fstab_line *b)
-{
-	return mount_dev(a->mount) == mount_dev(b->mount)
-	       && strcmp(a->mount->root ? a->mount->root : "/",
-	                 b->mount->root ? b->mount->root : "/") == 0;
-}
-
 /** Step to the next bind whose target or source is above the path of `at`.
     @return false: no further bind. */
 static bool next_above(const struct bounds *b, struct pathmap_at *at)
@@ -103,7 +95,8 @@ void audit_own_copies(struct fstab_plan *plan, const struct fstab_match *match,
 			const char *rest = line->target + at.n;
 			const struct fstab_line *origin =
 				seen_on(&b, match->bound[at.value].path, rest, strlen(rest));
-			if (!origin || origin == line || !shows_same(origin, line))
+			if (!origin || origin == line
+			    || !mount_shows_same(origin->mount, line->mount))
 				continue;
 			line->owner = "fstab";
 			line->of = file->entries[at.value].number;
@@ -143,7 +136,8 @@ static bool is_same_way(const struct bounds *b, const char *target, const char *
 		n += 1 + strcspn(rest + n + 1, "/");
 		const struct fstab_line *copy = seen_on(b, target, rest, n),
 			*origin = seen_on(b, path, rest, n);
-		if (rest[n] && (!copy != !origin || (copy && !shows_same(copy, origin))))
+		if (rest[n] && (!copy != !origin
+		                || (copy && !mount_shows_same(copy->mount, origin->mount))))
 			return false;
 		if (!rest[n] && copy)
 			return false;

@@ -72,13 +72,6 @@ const struct fstab_entry *match_origin_line(const struct matcher *m, const struc
 	return entry == NO_LINE ? NULL : match_line(m, &m->entries[entry]);
 }
 
-/** Whether two mounts show the same directory of one file system. */
-static bool shows_same(const struct mount *a, const struct mount *b)
-{
-	return a && b && mount_dev(a) == mount_dev(b)
-	       && strcmp(a->root ? a->root : "/", b->root ? b->root : "/") == 0;
-}
-
 bool match_came_along(struct matcher *m, const struct planned *mount)
 {
 	struct pathmap_at at = pathmap_of(mount->key ? mount->key : "");
@@ -94,7 +87,7 @@ bool match_came_along(struct matcher *m, const struct planned *mount)
 		                                mount->key + at.n);
 		const struct planned *origin = match_live(m, path);
 		if (origin && origin != mount
-		    && shows_same(origin->line->mount, mount->line->mount))
+		    && mount_shows_same(origin->line->mount, mount->line->mount))
 			return true;
 	}
 	return false;

@@ -187,7 +187,7 @@ static int same_directory(struct matcher *m, const char *source, const struct pl
 	}
 	for (bool followed = false; actual; followed = true) {
 		const struct mount *in = shown_by(m, path, mount, &whole);
-		const char *root = actual->root ? actual->root : "/";
+		const char *root = mount_root(actual);
 		if (!in)
 			break;
 		if (mount_dev(in) == mount_dev(actual) && strcmp(whole, root) == 0) {

@@ -247,7 +247,7 @@ static bool is_top_source(const struct maker *mk, const struct mount *m)
 {
 	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		const struct mount *top = plan_mount(mk, i);
-		if (top && mount_dev(top) == mount_dev(m) && strcmp(plan_root(top), "/") == 0
+		if (top && mount_dev(top) == mount_dev(m) && strcmp(mount_root(top), "/") == 0
 		    && top->source && strcmp(top->source, m->source) == 0)
 			return true;
 	}
@@ -268,7 +268,7 @@ static bool shows_source(const struct maker *mk, const struct mount *m)
 	rest += 2 + strcspn(rest + 2, "/");
 	if (*rest)
 		rest += 1 + strcspn(rest + 1, "/");
-	return strcmp(rest, plan_root(m)) == 0 && !is_top_source(mk, m);
+	return strcmp(rest, mount_root(m)) == 0 && !is_top_source(mk, m);
 }
 
 static bool is_network(const struct mount *m)
@@ -280,7 +280,7 @@ static bool is_network(const struct mount *m)
     subvolume; false: a bind of a directory. */
 static bool stands_alone(struct maker *mk, const struct mount *m)
 {
-	const char *root = plan_root(m);
+	const char *root = mount_root(m);
 	/* For a bind of a directory of a subvolume, subvol= differs from the root directory. */
 	if (strcmp(plan_type(m), "btrfs") == 0)
 		return !opt_shown_value(m->fs_opts, "subvol", &mk->scratch)
@@ -306,7 +306,7 @@ static void index_primary(struct maker *mk, uint32_t i)
 static void index_root(struct maker *mk, uint32_t i)
 {
 	const struct mount *m = plan_mount(mk, i);
-	uint64_t hash = map64_bytes(fstab_device_hash(m), plan_root(m), strlen(plan_root(m)));
+	uint64_t hash = map64_bytes(fstab_device_hash(m), mount_root(m), strlen(mount_root(m)));
 	mk->decisions[i].next_root = map64_remove(&mk->by_root, hash);
 	map64_put(&mk->by_root, hash, i);
 	index_primary(mk, i);
@@ -353,7 +353,7 @@ static bool is_bind(struct maker *mk, uint32_t node)
 	                            : NULL;
 	/* Of mounts that were not bound none has a peer. */
 	if (!stands_alone(mk, m) || (other && m->peer_group && m->peer_group == other->peer_group
-	                             && strcmp(plan_root(m), plan_root(other)) == 0))
+	                             && strcmp(mount_root(m), mount_root(other)) == 0))
 		return true;
 	if (fstype_flags(m->fstype) & FST_SUBVOL || is_network(m))
 		return false;

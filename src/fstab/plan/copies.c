@@ -53,7 +53,7 @@ static const char *mounted_on(struct copies *c, uint32_t i)
 		return NULL;
 	struct strbuf dir = {.arena = &c->mk->work};
 	const char *rest = m->point + (on->point[1] ? strlen(on->point) : 0);
-	peers_path(&dir, plan_root(on), strcmp(m->point, on->point) == 0 ? "" : rest);
+	peers_path(&dir, mount_root(on), strcmp(m->point, on->point) == 0 ? "" : rest);
 	return strbuf_str(&dir);
 }
 
@@ -87,17 +87,15 @@ static void find_copies_of(struct copies *c, uint32_t i)
 		/* A copy is younger. */
 		if (!of || copy <= i || copy == parent || of->copy_of != MT_NONE
 		    || of->state == ELSEWHERE
-		    || mount_dev(plan_mount(mk, copy)) != mount_dev(m)
-		    || strcmp(plan_root(plan_mount(mk, copy)), plan_root(m)) != 0)
+		    || !mount_shows_same(plan_mount(mk, copy), m))
 			continue;
 		of->twin = i;
 		mk->decisions[i].twin = copy;
 		/* It was put beneath an older mount of the same directory: the line of the mount
 		   point is for either of them, and comes first. */
-		uint32_t above = child_of(c, copy, plan_root(m));
+		uint32_t above = child_of(c, copy, mount_root(m));
 		if (above != MT_NONE && above < copy && above != i
-		    && mount_dev(plan_mount(mk, above)) == mount_dev(m)
-		    && strcmp(plan_root(plan_mount(mk, above)), plan_root(m)) == 0) {
+		    && mount_shows_same(plan_mount(mk, above), m)) {
 			if (mk->decisions[above].copy_of == MT_NONE)
 				mk->decisions[above].copy_of = i;
 			continue;
@@ -156,7 +154,7 @@ void plan_find_copies(struct maker *mk)
 		decision->copy_of = decision->twin = decision->missed = MT_NONE;
 		if (!is_mount(mk, i))
 			continue;
-		peers_add(&c.peers, i, mount_dev(m), plan_root(m), m->peer_group, m->master);
+		peers_add(&c.peers, i, mount_dev(m), mount_root(m), m->peer_group, m->master);
 	}
 	/* Without two mounts of one group, or a slave, nothing is passed on. */
 	for (uint32_t i = 0; c.peers.count && i < count && !mk->work.failed; ++i) {
@@ -180,7 +178,7 @@ void plan_find_copies(struct maker *mk)
 			| (m->propagation & MP_UNBINDABLE);
 		uint32_t parent = mk->tree->nodes[i].parent;
 		const char *on = parent != MT_NONE ? mk->decisions[parent].target : NULL;
-		bool bind = strcmp(plan_root(m), "/") != 0
+		bool bind = strcmp(mount_root(m), "/") != 0
 		            && !(fstype_flags(m->fstype) & FST_SUBVOL);
 		if (on && !on[1] && is_mount(mk, i) && !bind)
 			*(decision->propagation & MP_SHARED ? &mk->root_shared

@@ -31,8 +31,7 @@ uint32_t plan_stack_base(const struct maker *mk, uint32_t node)
 		uint32_t on = nodes[node].parent;
 		const struct mount *m = plan_mount(mk, node), *beneath = plan_mount(mk, on);
 		if (!mk->in->d->targets[on] || nodes[on].states & 1u << MT_OUTSIDE
-		    || mount_dev(beneath) != mount_dev(m)
-		    || strcmp(plan_root(beneath), plan_root(m)) != 0)
+		    || !mount_shows_same(beneath, m))
 			break;
 		node = on;
 	}
@@ -92,7 +91,7 @@ static enum lined find_line(struct maker *mk, uint32_t node)
 		index_lines(mk);
 	for (struct pathmap_at at = pathmap_of(target); pathmap_next(&mk->by_line, &at);) {
 		const struct fstab_entry *entry = &mk->in->file->entries[at.value];
-		bool fits = strcmp(plan_root(m), "/") == 0 || entry->bind
+		bool fits = strcmp(mount_root(m), "/") == 0 || entry->bind
 		            || fstype_flags(m->fstype) & (FST_SUBVOL | FST_NET)
 		            || fstab_entry_value(entry, "X-mount.subdir");
 		enum lined is = entry->idle ? LINED_IDLE : fits ? LINED : LINED_OTHER;
@@ -180,7 +179,7 @@ enum state plan_needs_parent(struct maker *mk, uint32_t i, struct fstab_line *li
 	/* If the type of the mount point is unknown, assume a directory, unless the mount may be a
 	   bind of a file: not of the root of a file system, and without mounts below. */
 	bool dir = kind != DK_UNKNOWN ? kind == DK_DIR
-	           : !mk->decisions[i].bind || strcmp(plan_root(plan_mount(mk, i)), "/") == 0
+	           : !mk->decisions[i].bind || strcmp(mount_root(plan_mount(mk, i)), "/") == 0
 	             || mk->tree->nodes[i].first != MT_NONE;
 	if (plan_wants_mkdir(mk, i) && !dir)
 		return plan_refuse(mk, line, kind == DK_UNKNOWN
@@ -248,7 +247,7 @@ static enum state try_source(struct maker *mk, uint32_t i, uint32_t candidate, c
 enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *line, uint32_t *in)
 {
 	const struct mount *m = plan_mount(mk, i);
-	const char *root = plan_root(m);
+	const char *root = mount_root(m);
 	uint64_t hash = fstab_device_hash(m);
 	size_t hashed = 0;
 	bool waiting = false;
@@ -259,7 +258,7 @@ enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *lin
 		for (int tries = 0; node != MAP64_NONE && tries < CANDIDATES_MAX; ++tries) {
 			const struct mount *other = plan_mount(mk, node);
 			if (node != i && mount_dev(other) == mount_dev(m)
-			    && word_is(root, n, plan_root(other))) {
+			    && word_is(root, n, mount_root(other))) {
 				enum state state = try_source(mk, i, node, root + n, line);
 				waiting |= state == WAITING;
 				*in = node;
@@ -274,7 +273,7 @@ enum state plan_bind_source(struct maker *mk, uint32_t i, struct fstab_line *lin
 	}
 	uint32_t hidden = map64_get(&mk->hidden, mount_dev(m));
 	if (!line->why && !waiting && hidden != MAP64_NONE && hidden != i
-	    && word_below(root, plan_root(plan_mount(mk, hidden))))
+	    && word_below(root, mount_root(plan_mount(mk, hidden))))
 		line->why = arena_printf(mk->arena, "its source, %s of %s, is hidden: it lies on "
 		                         "a mount on %s that another covers", root,
 		                         m->source ? m->source : "none",

@@ -281,7 +281,7 @@ static enum state make_bind(struct maker *mk, uint32_t i, bool last, struct strb
 			line->why = state == WAITING
 				? "its source is visible only in mounts that have no line"
 				: arena_printf(mk->arena, "its source, %s of %s, is visible "
-				               "nowhere %s", plan_root(m),
+				               "nowhere %s", mount_root(m),
 				               m->source ? m->source : "none",
 				               mk->in->root[1] ? "below ROOT" : "else");
 		return REFUSED;

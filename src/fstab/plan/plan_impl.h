@@ -101,15 +101,10 @@ static inline uint32_t plan_nth(const struct maker *mk, uint32_t at)
 	return mk->by_age ? at : mk->tree->order[at];
 }
 
-/** The type and root of a mount, never NULL. */
+/** The type of a mount, never NULL. */
 static inline const char *plan_type(const struct mount *mount)
 {
 	return mount->fstype ? mount->fstype : "";
-}
-
-static inline const char *plan_root(const struct mount *mount)
-{
-	return mount->root ? mount->root : "/";
 }
 
 /* needs.c */
