@@ -2,6 +2,7 @@
 #include "fstab/simulate.h"
 
 #include "base/words.h"
+#include "fstab/target.h"
 #include "mountopts/vfsflags.h"
 
 #include <string.h>
@@ -21,16 +22,6 @@ static uint64_t hash_of(uint32_t mount, const char *dir)
 {
 	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)&mount, sizeof(mount));
 	return map64_bytes(hash, dir, strlen(dir));
-}
-
-/** A directory joined with the part of a path below another directory. */
-static const char *joined(struct simulation *sim, const char *dir, const char *path,
-                          const char *above)
-{
-	struct strbuf text = {.arena = sim->arena};
-	const char *rest = path + (above[1] ? strlen(above) : 0);
-	peers_path(&text, dir, strcmp(rest, "/") == 0 ? "" : rest);
-	return strbuf_str(&text);
 }
 
 /** Add a mount that is not attached yet.  @return its index; NONE: the limit is reached. */
@@ -123,7 +114,8 @@ static void attach_tree(struct simulation *sim, struct tree tree, uint32_t paren
 	for (uint32_t k = tree.start; k < tree.end && !sim->arena->failed; ++k) {
 		struct simulated *mount = &sim->mounts[k];
 		const struct simulated *below = &sim->mounts[mount->parent];
-		mount->point = joined(sim, below->point, mount->on, below->root);
+		mount->point = fstab_join(sim->arena, below->point,
+		                          word_below(mount->on, below->root));
 		mount->visible = visible;
 		if (visible)
 			pathmap_add(&sim->by_point, mount->point, k);
@@ -252,7 +244,7 @@ static uint32_t holding(struct simulation *sim, const char *path, const char **d
 	uint32_t i = pathmap_nearest(&sim->by_point, path);
 	if (i == PATHMAP_NONE)
 		return NONE;
-	*dir = joined(sim, sim->mounts[i].root, path, sim->mounts[i].point);
+	*dir = fstab_join(sim->arena, sim->mounts[i].root, word_below(path, sim->mounts[i].point));
 	return i;
 }
 

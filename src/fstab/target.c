@@ -42,10 +42,14 @@ const char *fstab_normal(struct arena *arena, const char *path)
 
 const char *fstab_from_root(const char *root, const char *path)
 {
-	if (!word_below(path, root))
-		return NULL;
-	path += root[1] ? strlen(root) : 0;
-	return *path ? path : "/";
+	const char *rest = word_below(path, root);
+	return rest && !*rest ? "/" : rest;
+}
+
+const char *fstab_join(struct arena *arena, const char *dir, const char *rest)
+{
+	bool itself = !*rest || !rest[1];
+	return arena_printf(arena, "%s%s", dir[1] || itself ? dir : "", itself ? "" : rest);
 }
 
 int fstab_depth_below(const char *path, const char *dir)

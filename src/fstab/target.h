@@ -22,6 +22,11 @@ const char *fstab_normal(struct arena *arena, const char *path);
     @return a part of `path`, or "/"; NULL: the path is not at or below `root`. */
 const char *fstab_from_root(const char *root, const char *path);
 
+/** Append to a directory the part of another path below a directory.
+    @rest  The result of word_below(): "" or "/" stands for `dir` itself.
+    @return a new path; "" after a failure of the arena. */
+const char *fstab_join(struct arena *arena, const char *dir, const char *rest);
+
 /** Count the components of a path below a directory; 0: the path is the directory; -1: the path is
     not below the directory. */
 int fstab_depth_below(const char *path, const char *dir);

@@ -137,9 +137,3 @@ size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const ch
 	*list = peers->found;
 	return peers->nfound;
 }
-
-void peers_path(struct strbuf *out, const char *root, const char *rest)
-{
-	strbuf_puts(out, root[1] || !*rest ? root : "");
-	strbuf_puts(out, rest);
-}

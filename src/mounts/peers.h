@@ -16,7 +16,6 @@
 #include "base/arena.h"
 #include "base/map64.h"
 #include "base/mount.h"
-#include "base/strbuf.h"
 
 /** A mount that receives another. */
 struct peers_receiver {
@@ -59,10 +58,5 @@ uint32_t peers_size(const struct peers *peers, uint64_t group);
     @return their number. */
 size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const char *path,
                      const struct peers_receiver **list);
-
-/** Append a directory as the path from the root of its file system.
-    @root  The root of the mount that shows it.
-    @rest  Its path below the mount point: "" or "/..." */
-void peers_path(struct strbuf *out, const char *root, const char *rest);
 
 #endif

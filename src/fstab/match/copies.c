@@ -82,9 +82,7 @@ bool match_came_along(struct matcher *m, const struct planned *mount)
 		    || !fstab_entry_find(&entry->is, "rbind")
 		    || !match_bound(m, entry, &m->mounts[entry->live], &bound))
 			continue;
-		const char *path = arena_printf(m->arena, "%s%s",
-		                                bound.path[1] ? bound.path : "",
-		                                mount->key + at.n);
+		const char *path = fstab_join(m->arena, bound.path, mount->key + at.n);
 		const struct planned *origin = match_live(m, path);
 		if (origin && origin != mount
 		    && mount_shows_same(origin->line->mount, mount->line->mount))

@@ -134,11 +134,8 @@ static const struct mount *shown_by(struct matcher *m, const char *path,
 	}
 	if (!key || !in)
 		return NULL;
-	const struct mount *found = in->line->mount;
-	const char *root = found->root && strcmp(found->root, "/") != 0 ? found->root : "";
-	*whole = arena_printf(m->arena, "%s%s", root, strcmp(rest, "/") == 0 ? "" : rest);
-	*whole = **whole ? *whole : "/";
-	return found;
+	*whole = fstab_join(m->arena, mount_root(in->line->mount), rest);
+	return in->line->mount;
 }
 
 /** Add to m->shown the hashes of a path and of the directories above it.

@@ -49,12 +49,8 @@ static const char *mounted_on(struct copies *c, uint32_t i)
 	uint32_t parent = mk->tree->nodes[i].parent;
 	const struct mount *m = plan_mount(mk, i), *on = is_mount(mk, parent)
 		? plan_mount(mk, parent) : NULL;
-	if (!on || !m->point || !on->point || !word_below(m->point, on->point))
-		return NULL;
-	struct strbuf dir = {.arena = &c->mk->work};
-	const char *rest = m->point + (on->point[1] ? strlen(on->point) : 0);
-	peers_path(&dir, mount_root(on), strcmp(m->point, on->point) == 0 ? "" : rest);
-	return strbuf_str(&dir);
+	const char *rest = on && m->point && on->point ? word_below(m->point, on->point) : NULL;
+	return rest ? fstab_join(&c->mk->work, mount_root(on), rest) : NULL;
 }
 
 /** The node mounted on a directory of a node; MT_NONE: none. */
