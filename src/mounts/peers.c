@@ -3,6 +3,7 @@
 
 #include "base/words.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct peers_member {
@@ -20,24 +21,6 @@ struct peers_group {
 	bool receives;           /* the answer of call `seen` of peers_receive() */
 	uint64_t seen;           /* number of the last call that visited this group */
 };
-
-/** Make room for another element of an array that is used again by each call.
-    @return false after a failure. */
-static bool grow(struct arena *arena, void *items, size_t *room, size_t count, size_t element)
-{
-	if (count == *room && !arena->failed) {
-		size_t more = *room ? 2 * *room : 8;
-		void *old, *bigger = arena_new(arena, more, element);
-		memcpy(&old, items, sizeof(old));
-		if (bigger && count)
-			memcpy(bigger, old, count * element);
-		if (bigger) {
-			memcpy(items, &bigger, sizeof(bigger));
-			*room = more;
-		}
-	}
-	return !arena->failed;
-}
 
 void peers_init(struct peers *peers, struct arena *arena)
 {
@@ -66,6 +49,8 @@ void peers_add(struct peers *peers, uint32_t value, uint64_t dev, const char *ro
 	uint64_t hash = map64_bytes(hash_of(dev), root, strlen(root));
 	uint32_t next = map64_get(&peers->by_root, hash);
 	map64_set(&peers->by_root, hash, (uint32_t)peers->count);
+	size_t room = peers->count;
+	ARENA_PUSH(peers->arena, peers->found, room, (struct peers_receiver){0});
 	ARENA_PUSH(peers->arena, peers->members, peers->count,
 	           (struct peers_member){group, master, dev, root, value, next});
 	if (group && !find_group(peers, group)) {
@@ -114,11 +99,11 @@ static void find_root(struct peers *peers, uint64_t group, uint64_t dev, const c
 		member = &peers->members[i];
 		bool peer = member->group == group;
 		if (member->dev == dev && word_is(path, n, member->root)
-		    && (peer || receives(peers, member->master, group))
-		    && grow(peers->arena, &peers->found, &peers->found_room, peers->nfound,
-		            sizeof(*peers->found)))
+		    && (peer || receives(peers, member->master, group))) {
+			assert(peers->nfound < peers->count);
 			peers->found[peers->nfound++] = (struct peers_receiver){
 				member->value, member->group, peer ? group : member->master};
+		}
 	}
 }
 

@@ -27,15 +27,15 @@ struct peers_receiver {
 
 /** Mounts by device and root, and their groups.  Members are private. */
 struct peers {
-	struct arena *arena;     /* of all of it */
+	struct arena *arena;     /* memory of all members */
 	struct peers_member *members;
 	size_t count;
 	struct map64 by_root;    /* hash of device and root -> newest member */
 	struct map64 by_group;   /* group -> its index in groups[] */
 	struct peers_group *groups;
 	size_t ngroups;
-	struct peers_receiver *found;
-	size_t nfound, found_room;
+	struct peers_receiver *found;   /* the answer of peers_receive(): room for all members */
+	size_t nfound;
 	uint64_t calls;          /* number of calls of peers_receive() */
 };
 
@@ -54,7 +54,7 @@ uint32_t peers_size(const struct peers *peers, uint64_t group);
 /** Find the mounts that receive a mount on a directory of a mount of this group, including that
     mount.  Takes time in proportion to the depth of the path, the mounts of the file system whose
     root is above the directory, and their masters.
-    @list [out]  Valid until the next call.
+    @list [out]  Valid until the next call, or the next peers_add().
     @return their number. */
 size_t peers_receive(struct peers *peers, uint64_t group, uint64_t dev, const char *path,
                      const struct peers_receiver **list);
