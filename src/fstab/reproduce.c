@@ -192,8 +192,7 @@ static void simulate_entry(struct work *w, uint32_t i)
 	bool known = live && live->mount;
 	uint64_t dev = known ? mount_dev(live->mount) : UINT64_MAX - i;
 	const char *root = known ? mount_root(live->mount) : "/";
-	w->mounters[i].again = simulate_line(&w->sim, i, entry, target, source, dev, root)
-	                       != SIMULATE_NONE;
+	w->mounters[i].again = simulate_line(&w->sim, i, entry, target, source, dev, root);
 }
 
 /** Simulate all lines, on the mounts that the boot makes before. */

@@ -264,32 +264,32 @@ void simulate_boot(struct simulation *sim, const struct mount *mount, const char
 	publish(sim, (struct tree){i, i + 1});
 }
 
-uint32_t simulate_line(struct simulation *sim, uint32_t line, const struct fstab_entry *entry,
-                       const char *target, const char *source, uint64_t dev, const char *root)
+bool simulate_line(struct simulation *sim, uint32_t line, const struct fstab_entry *entry,
+                   const char *target, const char *source, uint64_t dev, const char *root)
 {
 	const char *on, *dir = root;
 	uint32_t parent = holding(sim, target, &on);
 	uint32_t from = source ? holding(sim, source, &dir) : NONE;
 	if (parent == NONE || sim->arena->failed || (source && from == NONE))
-		return NONE;
+		return false;
 	const struct simulated *top = &sim->mounts[parent];
 	if (source)
 		dev = sim->mounts[from].dev;
 	if (top->copy && strcmp(top->point, target) == 0 && top->dev == dev
 	    && strcmp(top->root, dir) == 0)
-		return parent;
+		return true;
 	struct tree tree = {(uint32_t)sim->count, (uint32_t)sim->count + 1};
 	if (source)
 		tree = copy_tree(sim, from, dir, fstab_entry_find(entry, "rbind"), line);
 	else if (add_mount(sim, (struct simulated){.dev = dev, .root = root, .line = line}) == NONE)
-		return NONE;
+		return false;
 	if (sim->too_many || sim->arena->failed)
-		return NONE;
+		return false;
 	sim->mounts[tree.start].copy = false;
 	propagate_tree(sim, tree, parent, on);
 	if (sim->arena->failed)
-		return NONE;
+		return false;
 	set_propagation(sim, tree, entry);
 	publish(sim, tree);
-	return NONE;
+	return false;
 }

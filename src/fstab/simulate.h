@@ -64,9 +64,9 @@ void simulate_boot(struct simulation *sim, const struct mount *mount, const char
     @target  Its mount point, with links followed.
     @source  Of a bind: its source, with links followed; else NULL.
     @dev, root  Of other lines: the file system and the directory that it shows.
-    @return SIMULATE_NONE; or a copy of the same mount that is on the mount point already: then
-    nothing is mounted. */
-uint32_t simulate_line(struct simulation *sim, uint32_t line, const struct fstab_entry *entry,
-                       const char *target, const char *source, uint64_t dev, const char *root);
+    @return whether a copy of the same mount is on the mount point already: then nothing is
+            mounted. */
+bool simulate_line(struct simulation *sim, uint32_t line, const struct fstab_entry *entry,
+                   const char *target, const char *source, uint64_t dev, const char *root);
 
 #endif
