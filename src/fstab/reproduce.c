@@ -221,17 +221,11 @@ static void simulate(struct work *w)
 /** The line of the mount that holds the mount point of a mount; NONE: no line. */
 static uint32_t line_above(const struct work *w, const char *target)
 {
-	for (size_t n = strlen(target); n > 1;) {
-		while (n > 1 && target[n - 1] != '/')
-			--n;
-		n -= n > 1;
-		const char *above = arena_textn(w->arena, target, n);
-		const struct planned *live = match_live(w->match.matcher, above);
-		if (live)
-			return live->line->mount ? w->wanted[live->line - w->plan->lines].entry
-			                         : NONE;
-	}
-	return NONE;
+	struct pathmap_at at = pathmap_of(target);
+	uint32_t above = NONE;
+	while (target[1] && pathmap_next_newest(&w->match.matcher->mount_by, &at))
+		above = target[at.n] ? at.value : above;
+	return above == NONE ? NONE : w->wanted[above].entry;
 }
 
 /** Report visible copies that do not exist now. */
@@ -469,12 +463,10 @@ static void add_extra(struct work *w)
 	for (uint32_t i = 0; i < w->nentries; ++i) {
 		const struct mounter *mounter = &w->mounters[i];
 		const char *path = fstab_entry_target(w->lines[i]), *why;
-		if (mounter->of != NONE || mounter->repeated || mounter->used
+		if (mounter->of != NONE || mounter->repeated || mounter->used || mounter->again
 		    || w->order.flags[i] & (ORDER_IS_IDLE | ORDER_IS_SWAP))
 			continue;
 		enum reproduce_verdict verdict = REPRODUCE_WRONG;
-		if (mounter->again)
-			continue;
 		enum order_lack lack = w->outcomes[i].lack;
 		why = why_not(w, i);
 		if (!path) {
