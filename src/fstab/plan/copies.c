@@ -126,13 +126,29 @@ static void choose_visible(struct maker *mk)
 			copy->copy_of = MT_NONE;
 		}
 	}
-	/* An origin may have become a copy after its other copies were visited.  Without memory,
-	   copy_of is not set. */
-	for (uint32_t i = 0; i < mk->tree->count && !mk->work.failed; ++i) {
+	/* An origin may have become a copy after its other copies were visited. */
+	for (uint32_t i = 0; i < mk->tree->count; ++i) {
 		uint32_t *of = &mk->decisions[i].copy_of;
 		while (*of != MT_NONE && mk->decisions[*of].copy_of != MT_NONE)
 			*of = mk->decisions[*of].copy_of;
 	}
+}
+
+/** Set the propagation of a mount, and what mk records about mounts on "/". */
+static void find_propagation(const struct copies *c, uint32_t i)
+{
+	struct maker *mk = c->mk;
+	struct decision *decision = &mk->decisions[i];
+	const struct mount *m = plan_mount(mk, i);
+	decision->propagation = (m->peer_group ? MP_SHARED : 0)
+		| (m->master && peers_size(&c->peers, m->master) ? MP_SLAVE : 0)
+		| (m->propagation & MP_UNBINDABLE);
+	uint32_t parent = mk->tree->nodes[i].parent;
+	const char *on = parent != MT_NONE ? mk->decisions[parent].target : NULL;
+	bool bind = strcmp(mount_root(m), "/") != 0 && !(fstype_flags(m->fstype) & FST_SUBVOL);
+	if (on && !on[1] && !bind)
+		*(decision->propagation & MP_SHARED ? &mk->root_shared
+		  : &mk->root_unshared) = true;
 }
 
 void plan_find_copies(struct maker *mk)
@@ -148,9 +164,9 @@ void plan_find_copies(struct maker *mk)
 		const struct mount *m = plan_mount(mk, i);
 		struct decision *decision = &mk->decisions[i];
 		decision->copy_of = decision->twin = decision->missed = MT_NONE;
-		if (!is_mount(mk, i))
-			continue;
-		peers_add(&c.peers, i, mount_dev(m), mount_root(m), m->peer_group, m->master);
+		if (is_mount(mk, i))
+			peers_add(&c.peers, i, mount_dev(m), mount_root(m), m->peer_group,
+			          m->master);
 	}
 	/* Without two mounts of one group, or a slave, nothing is passed on. */
 	for (uint32_t i = 0; c.peers.count && i < count && !mk->work.failed; ++i) {
@@ -164,22 +180,14 @@ void plan_find_copies(struct maker *mk)
 		    && plan_mount(mk, mk->tree->nodes[i].parent)->peer_group)
 			find_copies_of(&c, i);
 	}
+	if (mk->work.failed)
+		return;
 	choose_visible(mk);
-	for (uint32_t i = 0; i < count && !mk->work.failed; ++i) {
+	for (uint32_t i = 0; i < count; ++i) {
 		struct decision *decision = &mk->decisions[i];
-		const struct mount *m = plan_mount(mk, i);
-		decision->propagation = !m || !is_mount(mk, i) ? 0
-			: (m->peer_group ? MP_SHARED : 0)
-			| (m->master && peers_size(&c.peers, m->master) ? MP_SLAVE : 0)
-			| (m->propagation & MP_UNBINDABLE);
-		uint32_t parent = mk->tree->nodes[i].parent;
-		const char *on = parent != MT_NONE ? mk->decisions[parent].target : NULL;
-		bool bind = strcmp(mount_root(m), "/") != 0
-		            && !(fstype_flags(m->fstype) & FST_SUBVOL);
-		if (on && !on[1] && is_mount(mk, i) && !bind)
-			*(decision->propagation & MP_SHARED ? &mk->root_shared
-			  : &mk->root_unshared) = true;
-		/* It is not covered by chance. */
+		if (is_mount(mk, i))
+			find_propagation(&c, i);
+		/* The line of the origin makes a covered copy again, and it is covered again. */
 		if (decision->copy_of != MT_NONE && decision->covered)
 			decision->state = WAITING;
 	}
