@@ -67,6 +67,16 @@ struct tree {
 	uint32_t start, end;
 };
 
+/** A copy of a mount, not added yet. */
+static struct simulated copy_of(const struct simulation *sim, uint32_t from, uint32_t line)
+{
+	struct simulated copy = sim->mounts[from];
+	copy.from = from;
+	copy.line = line;
+	copy.copy = true;
+	return copy;
+}
+
 /** Copy a mount, and with `deep` the mounts below a directory of it.
     @root  The directory that the copy shows.
     @return the copy, not attached. */
@@ -74,20 +84,14 @@ static struct tree copy_tree(struct simulation *sim, uint32_t from, const char *
                              uint32_t line)
 {
 	struct tree tree = {(uint32_t)sim->count, (uint32_t)sim->count};
-	struct simulated copy = sim->mounts[from];
+	struct simulated copy = copy_of(sim, from, line);
 	copy.root = root;
 	copy.unbindable = false;
-	copy.from = from;
-	copy.line = line;
-	copy.copy = true;
 	add_mount(sim, copy);
 	for (uint32_t k = tree.start; deep && k < sim->count && !sim->arena->failed; ++k) {
 		uint32_t i = sim->mounts[sim->mounts[k].from].first;
 		for (; i != NONE; i = sim->mounts[i].next) {
-			copy = sim->mounts[i];
-			copy.from = i;
-			copy.line = line;
-			copy.copy = true;
+			copy = copy_of(sim, i, line);
 			if (copy.unbindable || !word_below(copy.on, sim->mounts[k].root))
 				continue;
 			uint32_t below = add_mount(sim, copy);
