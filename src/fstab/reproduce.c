@@ -312,9 +312,9 @@ static struct reproduce_item check_copy(struct work *w, const struct fstab_line 
 {
 	const struct fstab_line *origin = copy->origin;
 	struct reproduce_item item = {.want = copy, .target = copy->target};
-	uint32_t of = w->wanted[origin - w->plan->lines].entry, in = line_above(w, copy->target);
 	if (is_copied(w, copy))
 		return item;
+	uint32_t of = w->wanted[origin - w->plan->lines].entry, in = line_above(w, copy->target);
 	item.verdict = of == NONE ? REPRODUCE_NO_LINE : REPRODUCE_WRONG;
 	if (of == NONE)
 		item.why = arena_printf(w->arena, "it is a copy of the mount on %s, which no line "
