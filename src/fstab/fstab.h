@@ -184,7 +184,8 @@ struct fstab_line {
 	                                     holds the mount point; NULL: no line */
 	const struct fstab_line *before;  /* FSTAB_LINE: the line of a bind that would receive the
 	                                     mount, and so comes after this line; or NULL */
-	bool exchangeable;          /* FSTAB_COPY: a line for it would make its origin, too */
+	bool exchangeable;          /* FSTAB_COPY: a line for this mount would also make the mount
+	                               of `origin` */
 	const struct mount *twin;   /* a mount that propagation or a recursive bind made at the
 	                               same time as this mount, or copied to make it; else NULL */
 	bool came_along;            /* FSTAB_COPY: made by a recursive bind, not by propagation */
@@ -211,8 +212,8 @@ struct fstab_line {
 
 struct fstab_plan {
 	struct fstab_line *lines;   /* mounts with FSTAB_LINE, each after the mounts that it needs;
-	                               swap spaces; mounts with FSTAB_COMMENT; mounts with
-	                               FSTAB_OWN */
+	                               swap spaces; mounts with FSTAB_COMMENT or FSTAB_COPY; mounts
+	                               with FSTAB_OWN */
 	size_t count;
 	size_t of[FSTAB_OWN + 1];   /* of[fate]: number of lines with this fate */
 	struct arena arena;
@@ -229,7 +230,7 @@ struct fstab_plan {
  */
 int fstab_plan(const struct fstab_input *in, struct fstab_plan *plan);
 
-/** Name the origins of copies in the reasons why they have no lines. */
+/** Set fstab_line.why of all copies: it names the origin of the copy. */
 void fstab_name_origins(struct fstab_plan *plan);
 
 void fstab_plan_destroy(struct fstab_plan *plan);

@@ -162,7 +162,8 @@ static uint64_t hash_of_live(const struct fstab_line *line)
 	return hash_of(line->target, mount_dev(line->mount), mount_root(line->mount));
 }
 
-/** Whether the lines make a mount, as a copy of another; or a copy, in whatever way. */
+/** Whether the lines make a mount as a copy of another mount or, if the plan has the mount as a
+    copy, in any way. */
 static bool is_copied(const struct work *w, const struct fstab_line *line)
 {
 	uint32_t i = line->target ? map64_get(&w->made, hash_of_live(line)) : MAP64_NONE;
@@ -188,7 +189,7 @@ static void simulate_entry(struct work *w, uint32_t i)
 		         : fstab_normal(w->arena, entry->source);
 	if (entry->bind && !source)
 		return;
-	/* The device of a line without a mount is not known: it is that of no other. */
+	/* The device of a line without a mount is unknown: use a number that no mount has. */
 	bool known = live && live->mount;
 	uint64_t dev = known ? mount_dev(live->mount) : UINT64_MAX - i;
 	const char *root = known ? mount_root(live->mount) : "/";

@@ -30,9 +30,9 @@ static bool is_readonly_by_line(struct matcher *m, const struct mount *actual)
 	return false;
 }
 
-/** Compare the propagation of a line and its mount.  A line that names none is right if the mount
-    has the usual one, or is shared: then the root may have been made private by itself.  A mount
-    that was made unbindable is private.
+/** Compare the propagation of a line and its mount.  If the line does not name a propagation, the
+    mount may have the propagation fstab_line.usual; or be shared, since "/" alone may have been
+    made private later.  An unbindable mount counts as private.
     @options [in,out]  The options that the line should have.
     @changed  Gets the propagation of the mount appended, if it differs. */
 static void compare_propagation(struct matcher *m, const struct candidate *entry,
@@ -43,17 +43,18 @@ static void compare_propagation(struct matcher *m, const struct candidate *entry
 	struct fstab_bound bound;
 	const struct mount *actual = line->mount;
 	unsigned is = line->shares;
-	/* A slave of a mount in another namespace, where its propagation was chosen. */
+	/* The last condition is for a slave of a mount in another mount namespace: its propagation
+	   comes from there, not from a line. */
 	if (line->fate != FSTAB_LINE || !actual || !line->target[1]
 	    || (actual->propagation & MP_SLAVE && !(is & MP_SLAVE)))
 		return;
 	bool named;
-	unsigned asked = vfs_propagation_of_line(from, 0, &named);
-	/* A slave without a master, or of which it is not known, is private; a bind of a slave is
-	   one, too. */
-	unsigned known = is & MP_SLAVE && !(asked & MP_SHARED) ? ~0u : ~(unsigned)MP_SLAVE;
+	unsigned requested = vfs_propagation_of_line(from, 0, &named);
+	/* The option "slave" makes a mount without peers private.  With the option "shared", a bind
+	   of a slave is both shared and a slave. */
+	unsigned known = is & MP_SLAVE && !(requested & MP_SHARED) ? ~0u : ~(unsigned)MP_SLAVE;
 	bool usual = (is & ~(unsigned)MP_UNBINDABLE) == line->usual || is == MP_SHARED;
-	if (named ? ((asked ^ is) & known) == 0 : usual)
+	if (named ? ((requested ^ is) & known) == 0 : usual)
 		return;
 	/* The line may name a source that is a slave itself. */
 	if (!named && is & MP_SLAVE && match_bound(m, entry, mount, &bound)

@@ -315,7 +315,8 @@ static void index_root(struct maker *mk, uint32_t i)
 /** Fill the maps of mk, after classify_alone() was called for all nodes. */
 static void make_indexes(struct maker *mk)
 {
-	/* A copy is found only where no other mount shows the directory. */
+	/* Add the copies before all other mounts, so that they are last in the lists of by_root: a
+	   copy is the source of a bind only if no other mount shows the directory. */
 	for (uint32_t at = mk->tree->count; at-- > 0 && !mk->work.failed;) {
 		uint32_t i = plan_nth(mk, at);
 		const struct decision *decision = &mk->decisions[i];
@@ -351,7 +352,7 @@ static bool is_bind(struct maker *mk, uint32_t node)
 	uint32_t first = map64_get(&mk->primary, mount_dev(m));
 	const struct mount *other = first != MAP64_NONE && first != node ? plan_mount(mk, first)
 	                            : NULL;
-	/* Of mounts that were not bound none has a peer. */
+	/* Only binds, and the mounts that were bound, have peers. */
 	if (!stands_alone(mk, m) || (other && m->peer_group && m->peer_group == other->peer_group
 	                             && strcmp(mount_root(m), mount_root(other)) == 0))
 		return true;

@@ -28,7 +28,7 @@ struct copies {
 	struct map64 children;   /* hash of a node and a directory of it -> node mounted there */
 	const char **on;         /* by node: the directory of the parent's file system that it is
 	                            mounted on; NULL: unknown */
-	size_t budget;           /* receivers that may still be looked at */
+	size_t budget;           /* number of receivers that may still be visited */
 };
 
 static uint64_t hash_of(uint32_t node, const char *dir)
@@ -76,7 +76,8 @@ static void find_copies_of(struct copies *c, uint32_t i)
 		struct decision *of = copy != MT_NONE ? &mk->decisions[copy] : NULL;
 		if (holder == parent || holder == i)
 			continue;
-		/* A mount before or after a bind of its parent is or is not passed on. */
+		/* Whether `holder` receives the mount depends on which was made first: their lines
+		   must keep this order. */
 		mk->by_age = true;
 		if (!of && i < holder && mk->decisions[i].missed == MT_NONE)
 			mk->decisions[i].missed = holder;
@@ -87,8 +88,8 @@ static void find_copies_of(struct copies *c, uint32_t i)
 			continue;
 		of->twin = i;
 		mk->decisions[i].twin = copy;
-		/* It was put beneath an older mount of the same directory: the line of the mount
-		   point is for either of them, and comes first. */
+		/* The kernel puts a copy beneath an older mount on its mount point.  If both show
+		   the same directory, the mount on top counts as the copy. */
 		uint32_t above = child_of(c, copy, mount_root(m));
 		if (above != MT_NONE && above < copy && above != i
 		    && mount_shows_same(plan_mount(mk, above), m)) {
@@ -230,8 +231,9 @@ void plan_propagation(const struct maker *mk, uint32_t i, uint32_t source, struc
 	unsigned is = line->shares = line->usual = decision->propagation;
 	if (parent == MT_NONE || !decision->target[1])
 		return;
-	/* A mount on a shared mount is shared.  A bind has what its source has, too.  The root may
-	   have been made shared or private by itself, after all others were mounted. */
+	/* A mount on a shared mount is shared.  A bind also has the propagation of its source.  "/"
+	   alone may have been made shared or private later; what "/" was before is then shown by
+	   the mounts on it. */
 	const char *on = mk->decisions[parent].target;
 	bool shared = mk->decisions[parent].propagation & MP_SHARED;
 	if (on && !on[1])

@@ -94,8 +94,8 @@ static inline const struct mount *plan_mount(const struct maker *mk, uint32_t no
 	return mk->tree->nodes[node].mount;
 }
 
-/** The nodes in the order of decisions: parents first; or in the order of mounting, if it
-    matters. */
+/** The node at a position in the order of decisions: parents first or, with by_age, in the order in
+    which the mounts were made. */
 static inline uint32_t plan_nth(const struct maker *mk, uint32_t at)
 {
 	return mk->by_age ? at : mk->tree->order[at];
