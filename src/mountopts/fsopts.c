@@ -233,14 +233,8 @@ bool fsopt_is_general(const char *name, size_t n)
 
 bool fsopt_is_any(const char *option, size_t n)
 {
-	const struct fsopt_family *const tables[] = {fsopt_local, fsopt_remote};
-	for (size_t i = 0; n && i < sizeof(tables) / sizeof(*tables); ++i) {
-		for (const struct fsopt_family *family = tables[i]; family->types; ++family) {
-			if (find_in(family, "", 0, FSOPT_KNOWN, 0, option, n))
-				return true;
-		}
-	}
-	return fsopt_is_general(option, n);
+	size_t len;
+	return fsopt_is_general(option, n) || fsopt_other_type("", option, n, &len);
 }
 
 const char *fsopt_names(const char *fstype, size_t i)
