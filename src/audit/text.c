@@ -94,7 +94,7 @@ static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 {
 	const struct fstab_facts *facts = audit->in->facts;
 	struct strbuf real = {.arena = &audit->report->arena};
-	if (!entry->path || !entry->path[1] || !facts->look)
+	if (!entry->path || entry->root || !facts->look)
 		return;
 	entry->kind = facts->look(facts->arg, entry->path, &real);
 	if (entry->kind != FACT_UNKNOWN && entry->kind != FACT_MISSING && real.len)

@@ -471,7 +471,7 @@ static const char *uncheckable(const struct fstab_entry *entry)
 void audit_numbers(struct audit *audit, const struct fstab_entry *entry)
 {
 	int freq = entry->line->freq, pass = entry->line->passno;
-	bool root = entry->path && !entry->path[1];
+	bool root = entry->root;
 	/* A missing field is -1.  If the field exists but is less than 0, it is a negative number,
 	   since a field that is not a number makes the line damaged. */
 	const struct tabline_field *first = &entry->line->fields[TABLINE_FREQ],

@@ -203,8 +203,7 @@ void audit_overlay(struct audit *audit, const struct fstab_entry *entry)
 	                   : has_upper             ? "workdir"
 	                                           : "upperdir";
 	/* In a live system, the line of "/" only remounts the overlay, and needs no layers. */
-	bool mounted = entry->path && strcmp(entry->path, "/") == 0 && !has_lower && !has_upper
-	               && !has_work;
+	bool mounted = entry->root && !has_lower && !has_upper && !has_work;
 	if (lack && !mounted)
 		audit_add_line(audit, entry, FSTAB_OVERLAY_DIR, AUDIT_CRITICAL | AUDIT_BOOT,
 			       audit_format(audit->report, "%s=", lack), NULL,

@@ -22,12 +22,11 @@ static const char *other_form(const struct fstab_entry *entry)
 		{"cifs smb3", "//SERVER/SHARE"},
 	};
 	const char *source = entry->source;
-	bool root = entry->path && !entry->path[1];
 	/* mount.fuse(8) runs the text before '#' as a program. */
 	if (strcmp(entry->fstype, "fuse") == 0 && strchr(source, ':') && !strchr(source, '#'))
 		return "PROGRAM#SOURCE";
 	/* Not for the root, which is already mounted: a diskless host has the source /dev/nfs. */
-	for (size_t i = 0; *source && !root && i < sizeof(rows) / sizeof(*rows); ++i) {
+	for (size_t i = 0; *source && !entry->root && i < sizeof(rows) / sizeof(*rows); ++i) {
 		const char *form = rows[i][1];
 		if (!word_in(entry->fstype, strlen(entry->fstype), rows[i][0]))
 			continue;

@@ -41,10 +41,8 @@ void audit_index_source(struct audit *audit, uint32_t i)
 	/* Entries are added in reverse order, and each replaces a later entry of the file system.
 	   But a later entry of "/" remains: the root is mounted first, wherever its line is, and
 	   the first mount of a file system with subvolumes determines its options. */
-	const char *path = later != MAP64_NONE && entry->type & FST_SUBVOL
-	                   ? audit->entries[later].path : NULL;
-	uint32_t first = path && strcmp(path, "/") == 0 ? later : i;
-	map64_put(&audit->by_source, source, first);
+	bool keep = later != MAP64_NONE && entry->type & FST_SUBVOL && audit->entries[later].root;
+	map64_put(&audit->by_source, source, keep ? later : i);
 }
 
 /** Report options of a btrfs line that `first`, the line that is mounted first from the file

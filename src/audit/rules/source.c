@@ -207,11 +207,6 @@ static const char *shown_source(const struct fstab_entry *entry)
 	return source_has_secret(entry->source) ? NULL : entry->source;
 }
 
-static bool is_root(const struct fstab_entry *entry)
-{
-	return entry->path && strcmp(entry->path, "/") == 0;
-}
-
 /** Report a source that does not exist. */
 static void add_missing(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
@@ -228,7 +223,7 @@ static void add_missing(struct audit *audit, const struct fstab_entry *entry, co
 static void add_invalid(struct audit *audit, const struct fstab_entry *entry, const char *hint,
                         const char *message)
 {
-	bool root = is_root(entry);
+	bool root = entry->root;
 	audit_add_line(audit, entry, FSTAB_SRC_MISSING,
 		       root ? AUDIT_WARNING
 		            : (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT, NULL,
@@ -243,8 +238,8 @@ static bool add_no_device(struct audit *audit, const struct fstab_entry *entry, 
 	enum fact_kind kind = audit_look(audit->in->facts, source);
 	if (kind != FACT_DIR && kind != FACT_OTHER)
 		return false;
-	unsigned level = entry->optional || is_root(entry) ? AUDIT_WARNING : AUDIT_CRITICAL;
-	audit_add_line(audit, entry, FSTAB_SRC_MISSING, level | (is_root(entry) ? 0 : AUDIT_BOOT),
+	unsigned level = entry->optional || entry->root ? AUDIT_WARNING : AUDIT_CRITICAL;
+	audit_add_line(audit, entry, FSTAB_SRC_MISSING, level | (entry->root ? 0 : AUDIT_BOOT),
 		       entry->swap ? "a swap space" : "a block device", NULL,
 		       kind == FACT_DIR && !entry->swap
 		       ? "add bind and use the type none, or use a device" : "use a device",
@@ -508,12 +503,11 @@ static void check_none(struct audit *audit, const struct fstab_entry *entry)
 
 void audit_source(struct audit *audit, const struct fstab_entry *entry)
 {
-	bool root = is_root(entry), reported = audit_remote(audit, entry);
-	if (reported)
+	if (audit_remote(audit, entry))
 		return;
 	if (entry->bind)
 		check_bind(audit, entry);
-	else if (root && word_in(entry->source, strlen(entry->source), "/dev/root rootfs"))
+	else if (entry->root && word_in(entry->source, strlen(entry->source), "/dev/root rootfs"))
 		audit_add_line(audit, entry, FSTAB_SRC_UNSTABLE, AUDIT_INFO,
 			       "UUID=, LABEL= or PARTUUID=", entry->source,
 			       "use its UUID, as getmnt fstab does",

@@ -210,7 +210,7 @@ void audit_target(struct audit *audit, const struct fstab_entry *entry)
 		check_helpers(audit, entry);
 	if (entry->swap)
 		check_swap_unit(audit, entry);
-	if (!entry->path || !entry->path[1])
+	if (!entry->path || entry->root)
 		return;
 	if (entry->skipped && !entry->idle && (entry->bind || !(entry->type & FST_PSEUDO)))
 		audit_add_line(audit, entry, FSTAB_DUP_TARGET, AUDIT_WARNING,
