@@ -77,6 +77,9 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 /** Format a string with the lifetime of the report. */
 #define audit_format(report, ...) arena_printf(&(report)->arena, __VA_ARGS__)
 
+/** Copy a text in upper or lower case, with the lifetime of the report. */
+const char *audit_in_case(struct audit_report *report, const char *text, bool upper);
+
 /** The name of the unit of a mount point or swap space, with the lifetime of the report.
     @kind  ".mount" or another suffix. */
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind);

@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "fstab/target.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,14 @@ void audit_add_line(struct audit *audit, const struct fstab_entry *entry, enum a
 	add(audit->report, at, code, entry->needed ? level : level & ~(unsigned)AUDIT_BOOT,
 	    expected, actual, hint, format, args);
 	va_end(args);
+}
+
+const char *audit_in_case(struct audit_report *report, const char *text, bool upper)
+{
+	char *copy = arena_strndup(&report->arena, text, strlen(text));
+	for (char *c = copy; c && *c; ++c)
+		*c = (char)(upper ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
+	return copy ? copy : "";
 }
 
 const char *audit_unit_name(struct audit_report *report, const char *path, const char *kind)

@@ -234,9 +234,8 @@ static bool has_odd_bytes(const char *fstype)
 
 static void read_type_words(struct audit *audit, const char *list, struct type_words *words)
 {
-	struct arena *arena = &audit->report->arena;
 	struct opt *opts;
-	uint32_t n = opts_read(list, opt_next_shown, arena, &opts);
+	uint32_t n = opts_read(list, opt_next_shown, &audit->report->arena, &opts);
 	for (uint32_t i = 0; i < n && i < TYPE_WORDS_MAX; ++i) {
 		const struct opt *o = &opts[i];
 		bool name = !o->value && is_type_name(o->name);
@@ -255,11 +254,10 @@ static void read_type_words(struct audit *audit, const char *list, struct type_w
 			continue;
 		}
 		words->first = i == 0 ? o->name : words->first;
-		char *lower = arena_strndup(arena, o->name, o->nname);
-		for (char *c = lower; c && *c; ++c)
-			*c = (char)tolower((unsigned char)*c);
-		if (lower && !name && is_type_name(lower) && !words->lower)
-			words->lower = lower;
+		if (name || words->lower)
+			continue;
+		const char *lower = audit_in_case(audit->report, o->name, false);
+		words->lower = is_type_name(lower) ? lower : NULL;
 	}
 }
 

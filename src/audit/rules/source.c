@@ -189,13 +189,11 @@ static void check_type(struct audit *audit, const struct fstab_entry *entry, con
     NULL. */
 static const char *other_case(struct audit *audit, const char *source)
 {
-	for (int upper = 0; is_tag(source) && upper < 2; ++upper) {
-		char *copy = arena_strndup(&audit->report->arena, source, strlen(source));
-		for (char *c = copy ? strchr(copy, '=') : NULL; c && *c; ++c)
-			*c = (char)(upper ? toupper((unsigned char)*c)
-			                  : tolower((unsigned char)*c));
-		if (copy && strcmp(copy, source) != 0
-		    && audit_devices(audit->in->facts, copy, NULL) > 0)
+	const char *value = is_tag(source) ? strchr(source, '=') + 1 : NULL;
+	for (int upper = 0; value && upper < 2; ++upper) {
+		const char *copy = audit_format(audit->report, "%.*s%s", (int)(value - source),
+		                                source, audit_in_case(audit->report, value, upper));
+		if (strcmp(copy, source) != 0 && audit_devices(audit->in->facts, copy, NULL) > 0)
 			return copy;
 	}
 	return NULL;

@@ -130,13 +130,9 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 	if (has_any_form(value, forms, &other))
 		return NULL;
 	if (other) {
-		char *copy = arena_strndup(&report->arena, value, strlen(value));
 		bool upper = strlen(value) != strlen(long_form) && !part;
-		for (char *c = copy; c && *c; ++c)
-			*c = (char)(upper ? toupper((unsigned char)*c)
-			                  : tolower((unsigned char)*c));
 		*hint = audit_format(report, "did you mean %s=%s? Upper and lower case differ", tag,
-		                     copy ? copy : "");
+		                     audit_in_case(report, value, upper));
 		return audit_format(report, "a %s of this form has %s-case letters: mount(8) and "
 		                    "systemd find no other", tag, upper ? "upper" : "lower");
 	}
