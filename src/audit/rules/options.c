@@ -164,10 +164,9 @@ static void report_typo(struct audit *audit, const struct fstab_entry *entry, un
                         const struct opt *o, const char *known, size_t n)
 {
 	const char *name = audit_format(audit->report, "%.*s", (int)n, known);
-	audit_add_line(audit, entry, FSTAB_OPT_TYPO, level, name,
-		       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
+	audit_add_line(audit, entry, FSTAB_OPT_TYPO, level, name, o->name,
 		       audit_format(audit->report, "did you mean \"%s\"?", name),
-		       "unknown option \"%.*s\"", (int)o->nname, o->text);
+		       "unknown option \"%s\"", o->name);
 }
 
 /** Whether the first option of a text decides how the line is mounted, or whether boot needs the
@@ -317,17 +316,16 @@ static void check_unknown(struct audit *audit, const struct fstab_entry *entry, 
 		                                               : AUDIT_WARNING, o, found, m);
 	} else if (entry->swap) {
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING, NULL,
-			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
-			       "remove it", "swapon(8) ignores the unknown option \"%.*s\"",
-			       (int)o->nname, o->text);
+			       o->name, "remove it",
+			       "swapon(8) ignores the unknown option \"%s\"", o->name);
 	} else if ((complete || other) && !entry->bind) {
 		audit_add_line(audit, entry, FSTAB_OPT_UNKNOWN, AUDIT_WARNING | AUDIT_BOOT, NULL,
-			       audit_format(audit->report, "%.*s", (int)o->nname, o->text),
+			       o->name,
 			       !other ? "remove it, or see the manual page of the type"
 			              : audit_format(audit->report,
 			                             "remove it: it is an option of %s", other),
-			       "%s has no option \"%.*s\": the kernel refuses the mount",
-			       entry->fstype, (int)o->nname, o->text);
+			       "%s has no option \"%s\": the kernel refuses the mount",
+			       entry->fstype, o->name);
 	}
 }
 
