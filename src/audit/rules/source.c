@@ -11,7 +11,7 @@
 #include "base/secret.h"
 #include "base/words.h"
 #include "fstab/target.h"
-#include "mountopts/fsopts.h"
+#include "mountopts/vfsflags.h"
 #include "mounttree.h"
 
 #include <ctype.h>
@@ -485,13 +485,12 @@ static void check_bind(struct audit *audit, const struct fstab_entry *entry)
     its propagation, also fit this type. */
 static void check_none(struct audit *audit, const struct fstab_entry *entry)
 {
-	static const char *const words[] = {
-		"move",    "remount", "private", "rprivate",   "shared",
-		"rshared", "slave",   "rslave",  "unbindable", "runbindable",
-	};
-	bool fits = audit->typo == entry;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words) && !fits; ++i)
-		fits = fstab_entry_value(entry, words[i]);
+	bool fits = audit->typo == entry || entry->remount, deep;
+	for (uint32_t i = 0; i < entry->nopts && !fits; ++i) {
+		const struct opt *o = &entry->opts[i];
+		fits = strcmp(o->name, "move") == 0
+		       || vfs_propagation(o->text, o->nname, &deep) >= 0;
+	}
 	if (!fits)
 		audit_add_line(audit, entry, FSTAB_TYPE_UNSUPPORTED,
 			       (entry->optional ? AUDIT_WARNING : AUDIT_CRITICAL) | AUDIT_BOOT,
