@@ -101,11 +101,12 @@ static void look_at_target(struct audit *audit, struct fstab_entry *entry)
 		entry->real = fstab_normal(&audit->report->arena, strbuf_str(&real));
 }
 
-/** Read an entry and set its facts about the host.  Options that are too long are reported, and not
-    checked. */
-static void read_entry(struct audit *audit, struct fstab_entry *entry, const struct tabline *line)
+/** Add an entry of the file, and set its facts about the host.  Options that are too long are
+    reported, and not checked. */
+static void add_entry(struct audit *audit, const struct fstab_entry *read)
 {
-	fstab_entry_read(entry, line, &audit->report->arena);
+	struct fstab_entry *entry = &audit->entries[audit->count++];
+	*entry = *read;
 	bool longer = strlen(entry->options) > AUDIT_OPTIONS_MAX;
 	if (longer) {
 		entry->options = "";
@@ -122,10 +123,10 @@ static void read_entry(struct audit *audit, struct fstab_entry *entry, const str
 }
 
 /** Report a damaged line. */
-static void report_damaged(struct audit *audit, const struct tabline *line)
+static void report_damaged(struct audit *audit, const struct fstab_entry *read)
 {
-	struct fstab_entry entry;
-	fstab_entry_read(&entry, line, &audit->report->arena);
+	struct fstab_entry entry = *read;
+	const struct tabline *line = entry.line;
 	entry.needed = true;
 	entry.fstype = entry.options = "";
 	bool blank = line->nfields >= 5 && line->freq < 0;
@@ -160,9 +161,9 @@ static void read_lines(struct audit *audit)
 		report->ignored[i] = ignored;
 		ignored = 0;
 		if (line->kind == TABLINE_ENTRY)
-			read_entry(audit, &audit->entries[audit->count++], line);
+			add_entry(audit, &file->entries[i]);
 		else if (line->kind == TABLINE_DAMAGED)
-			report_damaged(audit, line);
+			report_damaged(audit, &file->entries[i]);
 	}
 }
 
