@@ -24,6 +24,11 @@ try tmpfs size=1m,defaulus mode=rwx size=all
 live nfs server:/d 0 0:40
 echo "== of a type whose options are not held"
 try nfs bogus,foo=bar
+echo "== an option is missing that another one needs"
+live xfs /dev/sdb1 0 8:17
+try xfs sunit=8 norecovery
+live ext4 /dev/sdb1 2 8:17
+try ext4 usrjquota=aquota.user
 echo "== nothing is mounted on it"
 printf '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n21 20 8:17 / /d rw,relatime - ext4 /dev/sdb1 rw\n22 21 8:33 / /d/e rw,relatime - ext4 /dev/sdc1 rw\n' >table
 printf '/dev/sda1 / ext4 defaults 0 1\n/dev/sdb1 /d ext4 bogus 0 2\n/dev/sdc1 /d/e ext4 defaults 0 2\n' >fstab

@@ -93,7 +93,7 @@ static void check_needs(struct audit *audit, const struct fstab_entry *entry,
 	if ((o->value && word_in(o->value, strlen(o->value), "0 usebackuproot"))
 	    || (strstr(option, "jquota") && !(o->value && *o->value)))
 		return;
-	audit->option = option;
+	audit->option = audit_format(audit->report, "%.*s", (int)o->n, o->text);
 	audit->refused = audit_format(audit->report, "the line has option %s without %s", option,
 	                              row->needs);
 	audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, AUDIT_WARNING | AUDIT_BOOT, row->needs,
