@@ -173,20 +173,20 @@ int file_events_read(struct file_events *e, struct os *os)
 
 void file_events_clear(struct file_events *e)
 {
-	struct file_events kept = {
-		.self = e->self, .most = e->most, .group = e->group, .buf = e->buf,
-	};
-	file_events_destroy(e);
-	*e = kept;
-}
-
-void file_events_destroy(struct file_events *e)
-{
 	free(e->handles);
 	free(e->places);
 	strbuf_destroy(&e->bytes);
 	map64_destroy(&e->by_handle);
 	map64_destroy(&e->by_place);
+	*e = (struct file_events){
+		.self = e->self, .most = e->most, .group = e->group, .buf = e->buf,
+	};
+}
+
+void file_events_destroy(struct file_events *e)
+{
+	file_events_clear(e);
+	free(e->buf);
 	*e = (struct file_events){.self = e->self};
 }
 

@@ -37,8 +37,8 @@ struct events_handle {
 struct file_events {
 	int self;                 /* the process whose own changes do not count */
 	size_t most;              /* bytes; beyond it, all is forgotten and `lost` is set */
-	int group;                /* the descriptor, for file_events_read() */
-	char *buf;                /* EVENTS_READ bytes, likewise */
+	int group;                /* the descriptor of os_watch_files(), for file_events_read() */
+	char *buf;                /* EVENTS_READ bytes, for file_events_read(); or NULL */
 	struct events_handle *handles;
 	struct events_place *places;
 	size_t nhandles, handles_room, nplaces, places_room;
@@ -57,6 +57,8 @@ int file_events_add(struct file_events *events, const void *buf, size_t len);
 
 /** Forget all events, and that some were lost. */
 void file_events_clear(struct file_events *events);
+
+/** Free the memory, `buf` too; `group` stays open. */
 void file_events_destroy(struct file_events *events);
 
 /** Get a handle. */

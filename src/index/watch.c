@@ -63,7 +63,6 @@ void index_watch_free(struct index_watch *w)
 	os_close(w->os, w->events.group);
 	tree_destroy(&w->tree);
 	file_events_destroy(&w->events);
-	free(w->events.buf);
 	free(w->later);
 	free(w);
 	errno = error;

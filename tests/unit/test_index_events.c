@@ -160,6 +160,18 @@ UNIT_TEST(lost)
 	file_events_destroy(&e);
 }
 
+UNIT_TEST(buffer)
+{
+	struct file_events e = {.self = SELF, .most = 1 << 20, .group = 5, .buf = malloc(1)};
+	const char *buf = e.buf;
+	file_events_clear(&e);
+	CU_ASSERT_PTR_EQUAL(e.buf, buf);
+	CU_ASSERT_EQUAL(e.group, 5);
+	/* The leak checkers show whether the buffer is freed. */
+	file_events_destroy(&e);
+	CU_ASSERT_PTR_NULL(e.buf);
+}
+
 UNIT_TEST(invalid)
 {
 	struct strbuf events = {0}, info = {0};
