@@ -37,12 +37,6 @@ static const char *dir_path(struct exporting *e, index_dir dir)
 	return e->paths.failed ? fail_null(ENOMEM) : e->paths.data + *at - 1;
 }
 
-static bool is_any(void *arg, uint64_t min, uint64_t max)
-{
-	(void)arg, (void)min, (void)max;
-	return true;
-}
-
 static int visit_object(void *arg, index_dir dir, const char *name, size_t len,
                         const struct index_row *row)
 {
@@ -66,7 +60,7 @@ int index_export(struct index *index,
                  int (*visit)(void *arg, const struct export_object *object), void *arg)
 {
 	struct exporting e = {.index = index, .visit = visit, .arg = arg};
-	const struct objects_visit all = {IC_DIR, is_any, visit_object, &e, true};
+	const struct objects_visit all = {IC_DIR, objects_may_any, visit_object, &e, true};
 	int rc = 0;
 	for (uint32_t cluster = 0; cluster < index_clusters(index) && rc == 0; ++cluster)
 		rc = objects_visit(index, cluster, &all);

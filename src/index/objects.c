@@ -71,7 +71,7 @@ struct object_counts {
 	uint64_t rows, dirs;
 };
 
-static bool may_any(void *arg, uint64_t min, uint64_t max)
+bool objects_may_any(void *arg, uint64_t min, uint64_t max)
 {
 	(void)arg, (void)min, (void)max;
 	return true;
@@ -90,7 +90,7 @@ static int count_object(void *arg, index_dir dir, const char *name, size_t len,
 int objects_count(struct index *index, uint64_t *rows, uint64_t *dirs)
 {
 	struct object_counts counts = {0};
-	const struct objects_visit visit = {IC_DIR, may_any, count_object, &counts, true};
+	const struct objects_visit visit = {IC_DIR, objects_may_any, count_object, &counts, true};
 	for (uint32_t cluster = 0; cluster < index_clusters(index); ++cluster) {
 		const struct segment_summary *summary = index_summary(index, cluster);
 		if (index_is_changed(index, cluster)) {

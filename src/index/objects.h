@@ -25,6 +25,9 @@ struct objects_visit {
     which may() is false.  @return 0, or -1.  Errors: EBADMSG, ENOMEM, those of visit(). */
 int objects_visit(struct index *index, uint32_t cluster, const struct objects_visit *visit);
 
+/** For objects_visit.may: visit all rows. */
+bool objects_may_any(void *arg, uint64_t min, uint64_t max);
+
 /** Count the objects that a search of the index finds, and the directories among them.
     @rows, dirs [out]  @return 0, or -1.  Errors: EBADMSG, ENOMEM. */
 int objects_count(struct index *index, uint64_t *rows, uint64_t *dirs);
