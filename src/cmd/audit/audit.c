@@ -343,41 +343,45 @@ static bool has_mounts(const struct auditing *a, const char *path)
 static const char *follow_path(struct auditing *a, const char *given, struct strbuf *place)
 {
 	struct fstab_machine *machine = &a->machine;
-	const char *root = strbuf_str(&machine->root), *path = NULL;
-	bool elsewhere = root[1] && *given == '/';
+	const char *root = strbuf_str(&machine->root);
 	/* If the operand does not exist, use its text in normal form: the audit reports a missing
 	   mount point. */
-	if (!elsewhere && run_resolve(&machine->run, given, place) == PATH_MISSING)
-		path_normal(given, place);
-	else if (elsewhere && machine->run.live
-	         && host_follow(&machine->host, given, place) == PATH_SEEN)
+	if (!root[1] || *given != '/') {
+		if (run_resolve(&machine->run, given, place) == PATH_MISSING)
+			path_normal(given, place);
+		return fstab_from_root(root, strbuf_str(place));
+	}
+	const char *path = NULL;
+	if (machine->run.live && host_follow(&machine->host, given, place) == PATH_SEEN)
 		path = fstab_from_root(root, strbuf_str(place));
-	if (elsewhere && !path)
-		path_normal(given, place);
-	return path ? path
-	       : elsewhere ? strbuf_str(place) : fstab_from_root(root, strbuf_str(place));
+	if (path)
+		return path;
+	path_normal(given, place);
+	return strbuf_str(place);
 }
 
 /** Replace the operands by their resolved paths from ROOT.  @return 0, or -1 after a message. */
 static int follow_paths(struct auditing *a)
 {
 	struct strbuf place = {0};
-	for (size_t i = 0; i < a->opts->npaths; ++i) {
+	bool is_root = !strbuf_str(&a->machine.root)[1];
+	int rc = 0;
+	for (size_t i = 0; i < a->opts->npaths && rc == 0; ++i) {
 		const char *given = a->opts->paths[i], *path = follow_path(a, given, &place);
 		char *copy = path ? arena_strndup(&a->names, path, strlen(path)) : NULL;
-		bool nomem = place.failed || (path && !copy);
-		if (nomem || !copy || !has_mounts(a, copy)) {
-			message(given, "%s%s", nomem ? strerror(ENOMEM)
-			        : "no mount, and no line, is at or below it; name a mount point",
-			        nomem ? "" : strbuf_str(&a->machine.root)[1]
-			        ? " as the fstab below ROOT does" : ", or an fstab by --fstab");
-			strbuf_destroy(&place);
-			return -1;
+		if (place.failed || (path && !copy)) {
+			rc = message_error(given, ENOMEM, -1);
+		} else if (!copy || !has_mounts(a, copy)) {
+			message(given, "no mount, and no line, is at or below it; name a mount "
+			        "point%s", is_root ? ", or an fstab by --fstab"
+			                           : " as the fstab below ROOT does");
+			rc = -1;
+		} else {
+			a->opts->paths[i] = copy;
 		}
-		a->opts->paths[i] = copy;
 	}
 	strbuf_destroy(&place);
-	return 0;
+	return rc;
 }
 
 /** Perform an audit, and append its report to the document.  @return an exit status. */
