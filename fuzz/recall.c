@@ -28,7 +28,7 @@ static const struct prober_self self = {.boot_id = "01234567-89ab-cdef-0123-4567
 enum { SINCE = 1763843517 };               /* when each was left */
 enum { MAX_NAMES = 40, MAX_PROCESSES = 20 };
 
-static char folder[64];                    /* the directory */
+static char folder[PROBER_DIR_MAX];        /* the directory */
 static char made[256];                     /* the last name that was made */
 static size_t removed;
 static struct fuzz_file files[MAX_NAMES + MAX_PROCESSES + 1];
@@ -173,9 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = fuzz_input(data, size);
 	setenv("XDG_RUNTIME_DIR", FUZZ_RUNTIME, 1);
-	char dir_name[PROBER_DIR_MAX];
-	FUZZ_CHECK(prober_memory_dir(0, dir_name) && strlen(dir_name) < sizeof(folder));
-	strcpy(folder, dir_name);
+	FUZZ_CHECK(prober_memory_dir(0, folder));
 	nnames = 0;
 	take_names(&in);
 	size_t nfiles = nnames;

@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	        .first_time = 5,
 	        .last_time = 5000000000,
 	        .keep = choices / 3 % 3,
-		};
+	};
 	struct strbuf made, again, plain, none;
 	bool confirms = choices & 64;
 	remake(&input, confirms, file, (size_t)(in.end - file), &made);
