@@ -2,6 +2,7 @@
 #include "cmd/column.h"
 
 #include "base/escape.h"
+#include "base/fail.h"
 #include "base/strbuf.h"
 #include "base/words.h"
 #include "cmd/cmd.h"
@@ -118,10 +119,7 @@ int table_text(struct libscols_table *table, struct strbuf *text)
 	scols_table_set_stream(table, to);
 	if (fclose(kept) != 0)
 		error = ENOMEM;
-	if (rc == 0 && error != ENOMEM)
-		return 0;
-	errno = error;
-	return -1;
+	return rc == 0 && error != ENOMEM ? 0 : fail(error);
 }
 
 int print_table(struct libscols_table *table)

@@ -132,7 +132,7 @@ int print_buffer(struct strbuf *text)
 }
 
 static int stdout_error;
-static bool stdout_told;     /* the error was printed */
+static bool stdout_reported;   /* the error was printed */
 
 void fail_stdout(int error)
 {
@@ -152,10 +152,10 @@ static int settle_stdout(bool end)
 		return 0;
 	errno = errno ? errno : EIO;
 	/* The reader closed the pipe: no message. */
-	if (errno != EPIPE && !stdout_told)
+	if (errno != EPIPE && !stdout_reported)
 		message("standard output", "cannot be written: %s; the output is truncated",
 		        strerror(errno));
-	stdout_told = true;
+	stdout_reported = true;
 	return -1;
 }
 
