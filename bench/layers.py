@@ -163,13 +163,18 @@ def table_of_calls(runs):
     return lines
 
 
-def replace(path, lines, begin=BEGIN, end=END):
-    """Put lines between the marks of a page."""
+def split(path, begin=BEGIN, end=END):
+    """Return the text of a page before its two marks, between them, and after them."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if text.count(begin) != 1 or text.count(end) != 1:
         raise Wrong(f"{path}: has not one '{begin}' and one '{end}'")
-    head, tail = text.split(begin)[0], text.split(end)[1]
+    return text.split(begin)[0], text.split(begin)[1].split(end)[0], text.split(end)[1]
+
+
+def replace(path, lines, begin=BEGIN, end=END):
+    """Put lines between the marks of a page."""
+    head, _, tail = split(path, begin, end)
     with open(path + ".new", "w", encoding="utf-8") as file:
         file.write("\n".join([head + begin, *lines, end + tail]))
     os.rename(path + ".new", path)

@@ -20,25 +20,24 @@ SHOWN = "/tmp/tree"     # the name of the tree in the page
 
 
 def texts(output):
-    """The lines of an output without what differs from run to run: numbers, names of directories, the width of columns."""
+    """Return the lines of an output without numbers, names of directories and the width of columns, which differ
+    from run to run."""
     found = set()
     for line in output.splitlines():
         line = re.sub(r"(?<= below )\S+", "DIR", line.strip())
         words = [word for word in line.split() if not re.fullmatch(r"[-+<>]*[\d.,]*", word)]
-        # The plural of the number that was removed.
+        # The number that was removed decided between singular and plural.
         found.add(re.sub(r"\b(turn|mount)s\b", r"\1", " ".join(words)))
     return found - {""}
 
 
 def block(page):
-    """The output in the text of a page."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        raise layers.Wrong(f"the page has not one '{BEGIN}' and one '{END}'")
-    return page.split(BEGIN)[1].split(END)[0]
+    """Return the output that a page shows."""
+    return layers.split(page, BEGIN, END)[1]
 
 
 def main():
-    """Run, write."""
+    """Profile the tree, and replace the output in the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--getmnt", required=True)
     parser.add_argument("--update", required=True, metavar="PAGE")

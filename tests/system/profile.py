@@ -15,7 +15,7 @@ import profile_page
 
 ALGORITHMS = ["getmnt1", "getmnt2", "getmnt3"]
 WIDE = 12000        # directories of /wide: enough for a run to be stopped in time
-PAGE = profile_page.block(gm.read(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/PROFILE.md")))
+PAGE = profile_page.block(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/PROFILE.md"))
 root = gm.Root()
 for name in ("t/usr", "t/usr/local", "t/home/u1", "t/home/u2", "t/srv/a/data", "t/var", "wide"):
     gm.tmpfs(root / name)
