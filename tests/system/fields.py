@@ -7,10 +7,9 @@ import subprocess
 import tempfile
 
 import gm
+from fstabs import HAVE_GENERATOR, generate, static_findings
 from tables import sh
 
-GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
-HAVE_GENERATOR = os.path.exists(GENERATOR)
 UUID = "aaaaaaaa-2222-3333-4444-555555555555"
 gm.need_fs("ext4")
 gm.need("mkfs.ext4", "losetup", "mount", "umount", "blkid")
@@ -28,18 +27,12 @@ for name in (f"disk/by-uuid/{UUID}", "disk/by-label/data", "mapper/disk"):
 made = tempfile.mkdtemp()
 
 
-def read_unit(number, line):
-    """What the generator makes of a line: its unit, as a dictionary, or None; and whether boot requires it."""
+def boot_requires(number, line):
+    """Whether the units of a line of /m make the boot require its mount."""
     fstab = f"{made}/{number}"
     gm.touch(fstab, f"#\n{line}\n")
-    dirs = [gm.mkdir(f"{fstab}-units/{name}") for name in ("normal", "early", "late")]
-    subprocess.run([GENERATOR, *dirs], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-                   env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": fstab})
-    unit = None
-    if os.path.exists(f"{dirs[0]}/m.mount"):
-        with open(f"{dirs[0]}/m.mount", encoding="utf-8", errors="replace") as file:
-            unit = dict(row.split("=", 1) for row in file.read().splitlines() if "=" in row)
-    return unit, os.path.lexists(f"{dirs[0]}/local-fs.target.requires/m.mount")
+    units_dir = generate(fstab, f"{fstab}-units")[0]
+    return os.path.lexists(f"{units_dir}/local-fs.target.requires/m.mount")
 
 
 # Lines of the mount point /m; whether mount -a mounts it, and whether systemd's boot requires it;
@@ -164,7 +157,7 @@ for fstype, size, mkfs in (("ext4", 4, "mkfs.ext4 -q -F"), ("xfs", 320, "mkfs.xf
     os.unlink(path)
     for value, bad in ((uuid, False), (uuid.swapcase(), True), (uuid[1:], True)) if uuid else (("0000-0000", True),):
         gm.touch(f"{made}/tag", f"UUID={value} {'none' if fstype == 'swap' else '/m'} {fstype}\n")
-        rows = gm.getmnt("audit", "--static", f"--fstab={made}/tag", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        rows = static_findings(f"{made}/tag")
         told = [row["message"] for row in rows if row["code"] == "FSTAB-SRC-MISSING" and row["severity"] == "critical"]
         gm.expect(bool(told) == bad, f"UUID={value} {fstype}: {told}")
 
@@ -177,21 +170,21 @@ if shutil.which("sshfs") and os.path.exists("/dev/fuse") and os.path.exists("/sb
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         gm.expect(gm.read(f"{made}/host").strip() == host, f"{source} {fstype}: {gm.read(f'{made}/host')}")
         gm.touch(f"{made}/tag", f"{source} /m {fstype}\n")
-        rows = gm.getmnt("audit", "--static", f"--fstab={made}/tag", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        rows = static_findings(f"{made}/tag")
         gm.expect(bool([row for row in rows if row["code"] == "FSTAB-SRC-MISSING"]) == ("#" in host), f"{source} {fstype}: {rows}")
 
-units = [read_unit(number, row[0]) if HAVE_GENERATOR else None for number, row in enumerate(ROWS)]
+by_systemd = [boot_requires(number, row[0]) if HAVE_GENERATOR else row[2] for number, row in enumerate(ROWS)]
 shutil.rmtree(made)
 root.enter()
-for (line, mounted, required, expected), unit in zip(ROWS, units):
+for (line, mounted, required, expected), requires in zip(ROWS, by_systemd):
     gm.touch("/tried", f"#\n{line}\n")
     sh("/bin/mount", "-a", "-T", "/tried", ok=False)
     found = [row for row in gm.mountinfo() if row.point == b"/m"]
     gm.expect(bool(found) == mounted, f"mount -a: {line}: {found}")
     for _ in found:
         gm.umount("/m")
-    gm.expect(not unit or unit[1] == required, f"systemd: {line}: {unit}")
-    rows = gm.getmnt("audit", "--static", "--fstab=/tried", "--json").json()["findings"]
+    gm.expect(requires == required, f"systemd: {line}: required is {requires}")
+    rows = static_findings("/tried", program=gm.PROGRAM)
     told = sorted({f"{row['code']} {row['severity']}" for row in rows if row["severity"] != "info"})
     gm.expect(" ".join(told) == expected, f"{line}: {told}, not {expected}")
     # What is right mounts, and what must mount and does not is critical.

@@ -1,14 +1,9 @@
 # SPDX-License-Identifier: MIT
 """FSTAB-PASSNO for a pass number of what no fsck can check, next to the warnings of systemd's fstab generator."""
-import json
-import os
-import subprocess
-
 import gm
+from fstabs import generate, need_generator, static_findings
 
-GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
-if not os.path.exists(GENERATOR):
-    gm.skip("there is no systemd-fstab-generator")
+need_generator()
 WORK = gm.Root().path
 
 # Source, type and options of a line, whether systemd warns, and whether audit does.  systemd checks no image,
@@ -32,12 +27,8 @@ ROWS = [
 ]
 gm.touch(f"{WORK}/fstab", "".join(f"{source} /d{i} {fstype} nofail,{options} 0 2\n"
                                   for i, (source, fstype, options, _, _) in enumerate(ROWS)))
-units = gm.mkdir(f"{WORK}/units")
-made = subprocess.run([GENERATOR, units, units, units], stdin=subprocess.DEVNULL, capture_output=True, check=False,
-                      env={**os.environ, "SYSTEMD_FSTAB": f"{WORK}/fstab", "SYSTEMD_LOG_TARGET": "console"})
-text = made.stderr.decode()
-audit = gm.getmnt("audit", "--static", f"--fstab={WORK}/fstab", "--json", program=os.environ["GETMNT"])
-found = {finding["target"] for finding in json.loads(audit.out)["findings"] if finding["code"] == "FSTAB-PASSNO"}
+text = generate(f"{WORK}/fstab", f"{WORK}/units")[2]
+found = {finding["target"] for finding in static_findings(f"{WORK}/fstab") if finding["code"] == "FSTAB-PASSNO"}
 for i, (source, fstype, _, systemd, reported) in enumerate(ROWS):
     gm.expect((f'Checking was requested for "{source}", but it is not a device' in text) == systemd,
               f"{source} {fstype}: systemd warns is not {systemd}: {text}")

@@ -6,10 +6,9 @@ import subprocess
 import tempfile
 
 import gm
+from fstabs import GENERATOR, generate, need_generator, static_findings
 
-GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
-if not os.path.exists(GENERATOR):
-    gm.skip("systemd-fstab-generator is missing")
+need_generator()
 TOP = tempfile.mkdtemp()
 
 
@@ -17,15 +16,12 @@ class Made:
     """The units of an fstab: by name the source; which of them something starts; what the generator reports."""
 
     def __init__(self, text):
-        self.top = tempfile.mkdtemp(dir=TOP)
-        self.fstab = f"{self.top}/fstab"
+        top = tempfile.mkdtemp(dir=TOP)
+        self.fstab = f"{top}/fstab"
         gm.touch(self.fstab, text)
-        dirs = [gm.mkdir(f"{self.top}/{name}") for name in ("normal", "early", "late")]
-        run = subprocess.run([GENERATOR, *dirs], stdin=gm.null, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                             env={"PATH": "/usr/sbin:/usr/bin", "SYSTEMD_FSTAB": self.fstab, "SYSTEMD_LOG_TARGET": "console"})
-        self.status, self.out = run.returncode, run.stdout.decode()
+        units_dir, self.status, self.out = generate(self.fstab, top)
         self.what, self.started = {}, {}
-        for where, _, names in os.walk(dirs[0]):
+        for where, _, names in os.walk(units_dir):
             for name in names:
                 path = f"{where}/{name}"
                 if os.path.islink(path):
@@ -40,8 +36,7 @@ class Made:
 
 
 def findings(made, code):
-    told = gm.getmnt("audit", "--static", "--fstab=" + made.fstab, "--only=" + code, "--json", program=os.environ["GETMNT"])
-    return told.json()["findings"]
+    return static_findings(made.fstab, "--only=" + code)
 
 
 AUTO, FORMER, UNIT = "x-systemd.automount", "comment=systemd.automount", "x-systemd.wanted-by=multi-user.target"

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import gm
+from fstabs import static_findings
 
 gm.need_fs("ext4", "btrfs", "overlay")
 gm.need("mkfs.btrfs", "setarch")
@@ -21,9 +22,8 @@ def reported(lines):
     """For each line (source, type, options): the codes of its findings about options, as "TYPO warning"."""
     gm.touch(f"{WORK}/fstab", "".join(f"{source} /d{i} {fstype} noauto,{options} 0 0\n"
                                       for i, (source, fstype, options) in enumerate(lines)))
-    result = gm.getmnt("audit", "--static", f"--fstab={WORK}/fstab", "--json", program=os.environ["GETMNT"])
     codes = [set() for _ in lines]
-    for finding in json.loads(result.out)["findings"]:
+    for finding in static_findings(f"{WORK}/fstab"):
         if finding["code"] in ("FSTAB-OPT-TYPO", "FSTAB-OPT-UNKNOWN"):
             codes[int(finding["target"][2:])].add(f"{finding['code'][10:]} {finding['severity']}")
     return codes

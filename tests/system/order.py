@@ -11,10 +11,10 @@ import subprocess
 import tempfile
 
 import gm
+from fstabs import HAVE_GENERATOR, generate, static_findings
 from tables import mounting_root, sh
 
 ORDERS = os.path.join(os.path.dirname(os.environ["GETMNT"]), "tests/lib/orders")
-GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
 if not os.path.exists(ORDERS):
     gm.skip("tests/lib/orders is not built")
 gm.need_fs("ext4", "overlay")
@@ -71,13 +71,11 @@ UNITS = {
 
 def cycle(fstab, units, made):
     """What systemd says of the units of an fstab, if they have an ordering cycle; where the generator puts them."""
-    made = [gm.mkdir(f"{made}/{name}") for name in ("normal", "early", "late")]
-    subprocess.run([GENERATOR, *made], stdin=gm.null, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-                   env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SYSTEMD_FSTAB": fstab})
+    made = generate(fstab, made)[0]
     out = subprocess.run(["systemd-analyze", "--man=no", "verify", "default.target"], stdin=gm.null, stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, check=False,
-                         env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{made[0]}:{units}"}).stdout.decode()
-    return (out if "ordering cycle" in out else ""), made[0]
+                         env={"PATH": "/usr/bin:/bin", "SYSTEMD_UNIT_PATH": f"{made}:{units}"}).stdout.decode()
+    return (out if "ordering cycle" in out else ""), made
 
 
 def judge_systemd(top, units):
@@ -144,8 +142,7 @@ def judge_automounts(top, units):
         for kind, text, wrong in (("", line, True), ("netdev", line + ",_netdev", True), ("plain", plain, False)):
             gm.touch(name + kind, above + text + " 0 0\n")
             found = cycle(name + kind, units, f"{name}made{kind}")[0]
-            told = gm.getmnt("audit", "--static", f"--fstab={name}{kind}", "--only=FSTAB-ORDER", "--json", program=os.environ["GETMNT"])
-            hints = [row["hint"] for row in told.json()["findings"]]
+            hints = [row["hint"] for row in static_findings(name + kind, "--only=FSTAB-ORDER")]
             gm.expect(bool(found) == wrong, f"{above}{text}: systemd says {found}")
             gm.expect(len(hints) == wrong and all(hint.startswith("remove " + option) for hint in hints), f"{above}{text}: {hints}")
     print(f"  systemd: {number + 1} automounts below what needs the network")
@@ -179,7 +176,7 @@ def judge_targets(top, units):
         name = f"{top}/target{number}"
         gm.touch(name, line + " 0 0\n")
         found = cycle(name, units, name + "made")[0]
-        told = gm.getmnt("audit", "--static", f"--fstab={name}", "--only=FSTAB-ORDER", "--json", program=os.environ["GETMNT"]).json()["findings"]
+        told = static_findings(name, "--only=FSTAB-ORDER")
         gm.expect(bool(found) == wrong == bool(told), f"{line}: {told}, and systemd says {found}")
     print(f"  systemd: {len(TARGETS)} lines ordered against a target")
 
@@ -211,13 +208,12 @@ def judge_skipped(top):
         if unit.endswith(".mount"):
             with open(f"{made}/{unit}", encoding="ascii") as file:
                 wheres.update(line[6:-1] for line in file if line.startswith("Where="))
-    rows = gm.getmnt("audit", "--static", "--fstab=" + name, "--only=FSTAB-DUP-TARGET", "--json", program=os.environ["GETMNT"]).json()["findings"]
-    told = {row["target"] for row in rows}
+    told = {row["target"] for row in static_findings(name, "--only=FSTAB-DUP-TARGET")}
     gm.expect(told == set(POINTS) - wheres, f"skipped: {sorted(told ^ (set(POINTS) - wheres))}")
     print(f"  systemd: {len(told)} of {len(POINTS)} mount points are skipped")
 
 
-if os.path.exists(GENERATOR) and shutil.which("systemd-analyze"):
+if HAVE_GENERATOR and shutil.which("systemd-analyze"):
     TOP = tempfile.mkdtemp()
     UNIT_DIR = gm.mkdir(f"{TOP}/units")
     for unit_name, unit_text in UNITS.items():

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 
+import fstabs
 import gm
 
 gm.need_fs("ext4", "overlay", "xfs", "btrfs", "squashfs")
@@ -67,9 +68,8 @@ for name in ("mount", "umount", "losetup", "btrfs", "sh", "rm", "chmod", "chown"
 for name in ("etc", "run/mount", "root", "data", "var", "home", "srv/b", "srv/src", "srv/elsewhere", "tmp", "over", "low", "layers",
              "bound", "sq", "late", "space here", "new", "disk", "mnt/img", "mnt/late", "nfs", "cifs", "usb", "boot/efi", "opt"):
     gm.mkdir(f"{top}/{name}")
-GENERATOR = "/usr/lib/systemd/system-generators/systemd-fstab-generator"
-if os.path.exists(GENERATOR):
-    gm.install(GENERATOR, top)
+if fstabs.HAVE_GENERATOR:
+    gm.install(fstabs.GENERATOR, top)
 for name in ("fsck.ext4", "fsck.vfat", "mount.nfs", "mount.nfs4", "mount.cifs"):
     gm.touch(f"{top}/sbin/{name}")
 gm.touch(f"{top}/lib/modules/{os.uname().release}/modules.alias", "alias fs-vfat vfat\nalias fs-nfs nfs\nalias fs-cifs cifs\n")
