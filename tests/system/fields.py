@@ -132,21 +132,12 @@ ROWS = [
     (f'{DISK} /m ext4 errors="remount-ro"', NEW, YES, "FSTAB-ESCAPE warning"),
 ]
 
-
-def fat(serial):
-    """As little of a FAT as blkid takes for one."""
-    return (bytes.fromhex("eb3c90") + b"mkfs.fat" + bytes.fromhex("0002 04 0100 02 0002 0010 f8 0c00 2000 0200 00000000 00000000 80 00 29 ")
-            + bytes.fromhex(serial) + b"NO NAME    FAT12   " + bytes(448) + bytes.fromhex("55aaf8ffff"))
-
-
 # The forms of UUIDs are those that libblkid prints; UUIDs of zeros it does not print.
 for fstype, size, mkfs in (("ext4", 4, "mkfs.ext4 -q -F"), ("xfs", 320, "mkfs.xfs -q"), ("btrfs", 128, "mkfs.btrfs -q"),
                            ("swap", 4, "mkswap -q"), ("vfat", 4, "34cd12ab"), ("vfat", 4, "00000000")):
     path = f"{made}/image"
     if fstype == "vfat":
-        with open(path, "wb") as file:
-            file.write(fat(mkfs))
-            file.truncate(size << 20)
+        gm.fat_image(path, size << 20, mkfs)
     elif shutil.which(mkfs.split()[0]):
         gm.image(path, size << 20, *mkfs.split())
     else:

@@ -50,10 +50,7 @@ OTHER = disk("other", 32, "mkfs.ext4", "-q")
 SWAP = disk("swap", 16, "mkswap", "-q")
 OLD_SWAP = disk("old-swap", 16, "mkswap", "-q")
 LUKS = disk("luks", 16, "mkfs.ext4", "-q")
-with open(f"{top}/images/fat", "wb") as f:      # as little of one as blkid takes for it
-    f.write(bytes.fromhex("eb3c90") + b"mkfs.fat" + bytes.fromhex("0002 04 0100 02 0002 0010 f8 0c00 2000 0200 00000000 00000000 80 00 29 34cd12ab")
-            + b"NO NAME    FAT12   " + bytes(448) + bytes.fromhex("55aaf8ffff"))
-    f.truncate(2 << 20)
+gm.fat_image(f"{top}/images/fat", 2 << 20, "34cd12ab")
 FAT = disk("fat", 2)
 shutil.copy(f"{top}/images/ext4", f"{top}/images/copy")     # of the same UUID
 gm.run("mksquashfs", f"{top}/images/empty", f"{top}/images/sq", "-quiet", "-no-progress")
