@@ -43,6 +43,9 @@ MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND, MS_MOVE, MS_REC = 1, 2, 4, 4096, 8192, 
 MS_UNBINDABLE, MS_PRIVATE, MS_SLAVE, MS_SHARED = 1 << 17, 1 << 18, 1 << 19, 1 << 20
 MNT_DETACH, UMOUNT_NOFOLLOW = 2, 8
 CLONE_NEWNS = 0x20000
+# Numbers of calls for all architectures, and commands of fsconfig(2).
+FSOPEN, FSCONFIG, FSPICK = 430, 431, 433
+FSCONFIG_SET_FLAG, FSCONFIG_SET_STRING, FSCONFIG_CMD_RECONFIGURE = 0, 1, 7
 PROGRAM = "/bin/getmnt"     # inside a small root
 
 # How many times slower than usual this machine is.
@@ -197,6 +200,25 @@ def overlay(target, lower, work, source="overlay"):
     mount(source, target, "overlay", 0,
           f"lowerdir={lower},upperdir={work}/u,workdir={work}/w")
     return target
+
+
+def set_option(fd, option):
+    """Set an option by fsconfig(2).  Returns whether the kernel accepts it; else errno says why."""
+    name, equals, value = option.partition("=")
+    return libc.syscall(FSCONFIG, fd, FSCONFIG_SET_STRING if equals else FSCONFIG_SET_FLAG, name.encode(),
+                        value.encode() if equals else None, 0) == 0
+
+
+def reconfigure(path, *options):
+    """Change options of a superblock by fspick(2) and fsconfig(2), which causes no event.  Returns whether the kernel
+    accepts all of them; None if it has no fspick(2)."""
+    fd = libc.syscall(FSPICK, -100, path.encode(), 1)
+    if fd < 0:
+        return None
+    good = all([set_option(fd, option) for option in options])
+    good = libc.syscall(FSCONFIG, fd, FSCONFIG_CMD_RECONFIGURE, None, None, 0) == 0 and good
+    os.close(fd)
+    return good
 
 
 def propagation(path, flag, recursive=False):

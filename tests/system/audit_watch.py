@@ -133,26 +133,18 @@ def configuration(root):
     gm.expect(events.watch.end() == 0, f"end: {events.watch.proc.returncode}")
 
 
-def flip(flag):
-    """Change a superblock, which causes no event."""
-    fd = gm.libc.syscall(433, -100, b"/data", 0)                            # fspick
-    for command, key in ((0, flag.encode()), (7, None)):                    # fsconfig
-        gm.expect(fd >= 0 and gm.libc.syscall(431, fd, command, key, None, 0) == 0, f"fsconfig {flag}")
-    os.close(fd)
-
-
 def interval(root):
     """A file system that becomes read-only by itself: by SIGHUP, and at the interval."""
     enter(root)
     events, often = Events(), gm.Watch("audit", "--watch=2", ONLY, "--jsonl", debug=False)
     often.wait_rows(1)
-    flip("ro")
+    gm.expect(gm.reconfigure("/data", "ro"), "fsconfig ro")
     row = often.wait_rows(2)[1]
     gm.expect((row["event"], row["code"], row["severity"]) == ("new", "DRIFT-READONLY", "critical"), f"interval: {row}")
     gm.expect(len(events.watch.lines()) == 1, f"an event was reported: {events.watch.lines()}")
     os.kill(events.watch.pid, 1)
     events.next("SIGHUP", "new DRIFT-READONLY /data")
-    flip("rw")
+    gm.expect(gm.reconfigure("/data", "rw"), "fsconfig rw")
     row = often.wait_rows(3)[2]
     gm.expect((row["event"], row["code"]) == ("cleared", "DRIFT-READONLY"), f"interval: {row}")
     for each in (events.watch, often):

@@ -103,24 +103,15 @@ def judge_mappings():
     gm.expect(levels == {"/vault": "info", "/lazy": "info", "/valut": "critical"}, f"mappings: {told}")
 
 
-# Linux's fspick(2), fsconfig(2), by which mount(8) remounts since util-linux 2.39; its numbers for all architectures.
-FSCONFIG, FSPICK, SET_FLAG, SET_STRING, RECONFIGURE = 431, 433, 0, 1, 7
-GENERAL = {"defaults", "noatime", "x-systemd.growfs"}
+# Options that mount(8) does not pass on to the file system when it remounts.
+GENERAL = {"ro", "rw", "defaults", "noatime", "x-systemd.growfs"}
 
 
 def remounts(path, options):
-    """Whether the kernel remounts a file system with options as mount(8) passes them on."""
-    picked = gm.libc.syscall(FSPICK, -100, path.encode(), 1)
-    if picked < 0:
+    """Whether the kernel remounts a file system with options as mount(8) passes them on since util-linux 2.39."""
+    good = gm.reconfigure(path, "ro" if "ro" in options else "rw", *(option for option in options if option not in GENERAL))
+    if good is None:
         gm.skip("the kernel has no fspick(2)")
-    good = gm.libc.syscall(FSCONFIG, picked, SET_FLAG, b"ro" if "ro" in options else b"rw", None, 0) == 0
-    for option in options:
-        name, _, value = option.partition("=")
-        if option in GENERAL or option in ("ro", "rw"):
-            continue
-        good = gm.libc.syscall(FSCONFIG, picked, SET_STRING if value else SET_FLAG, name.encode(), value.encode() if value else None, 0) == 0 and good
-    good = gm.libc.syscall(FSCONFIG, picked, RECONFIGURE, None, None, 0) == 0 and good
-    os.close(picked)
     return good
 
 

@@ -15,7 +15,6 @@ gm.need_fs("ext4", "btrfs", "overlay")
 gm.need("mkfs.btrfs", "setarch")
 WORK = gm.Root().path
 gm.mkdir(f"{WORK}/d")
-FSOPEN, FSCONFIG, SET_FLAG, SET_STRING = 430, 431, 0, 1
 
 
 def reported(lines):
@@ -56,16 +55,14 @@ if shutil.which("sshfs"):
 
 def kernel_accepts(fstype, option):
     """Whether the parser of a file system of this kernel knows an option and its value."""
-    context = gm.libc.syscall(FSOPEN, fstype.encode(), 0)
+    context = gm.libc.syscall(gm.FSOPEN, fstype.encode(), 0)
     if context < 0:
         raise OSError(ctypes.get_errno(), f"fsopen {fstype}")
-    name, equals, value = option.partition("=")
-    rc = gm.libc.syscall(FSCONFIG, context, SET_STRING if equals else SET_FLAG, name.encode(),
-                         value.encode() if equals else None, 0)
+    accepts = gm.set_option(context, option)
     code = ctypes.get_errno()
     os.close(context)
-    gm.expect(rc == 0 or code == errno.EINVAL, f"fsconfig {fstype} {option}: {os.strerror(code)}")
-    return rc == 0
+    gm.expect(accepts or code == errno.EINVAL, f"fsconfig {fstype} {option}: {os.strerror(code)}")
+    return accepts
 
 
 # By type: options that the kernel refuses, and that it accepts.

@@ -126,16 +126,8 @@ step("a directory renamed", lambda: os.rename("/m/g", "/m/z"),
      [("move", "/m/z/h", SIZED, "/m/g/h")])
 
 # Changes that the kernel does not announce are found by reading the table again.
-def reconfigure(path, flag):
-    """Change a superblock, and no mount."""
-    fd = gm.libc.syscall(433, -100, path.encode(), 0)                       # fspick
-    for command, key in ((0, flag.encode()), (7, None)):                    # fsconfig
-        gm.expect(fd >= 0 and gm.libc.syscall(431, fd, command, key, None, 0) == 0, f"fsconfig {flag}")
-    os.close(fd)
-
-
 counts = [len(watch.lines()) for watch in everything]
-reconfigure("/m/z/h", "ro")
+gm.expect(gm.reconfigure("/m/z/h", "ro"), "fsconfig ro")
 gm.propagation("/m/d", gm.MS_PRIVATE)
 for watch, count in zip(everything, counts):
     rows = [(row["action"], row["target"]) for row in watch.wait_rows(count + 2)[count:]]
