@@ -246,10 +246,15 @@ def need_features(why, *words):
         skip(f"without {', '.join(sorted(off))}: {why}")
 
 
+def find_program(name):
+    """The path of a program of the system, before the root is entered; None if it is missing."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+
+
 def need(*programs):
     """Skip the case where a program is missing."""
     for program in programs:
-        if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+        if not find_program(program):
             skip(f"there is no {program}")
 
 
@@ -259,12 +264,16 @@ def need_speed(why):
         skip("not run on a slow machine: " + why)
 
 
+def have_fs(fstype, mkfs=None):
+    """Whether the kernel has a file system, and this program that makes it exists."""
+    with open("/proc/filesystems", encoding="ascii") as f:
+        return fstype in {line.split()[-1] for line in f} and (mkfs is None or find_program(mkfs) is not None)
+
+
 def need_fs(*types):
     """Skip the case where the kernel lacks a file system."""
-    with open("/proc/filesystems", encoding="ascii") as f:
-        have = {line.split()[-1] for line in f}
     for fstype in types:
-        if fstype not in have:
+        if not have_fs(fstype):
             skip(f"this kernel has no {fstype}")
 
 

@@ -122,7 +122,7 @@ def judge_images():
     lines = [f"{UUID} / {fstype} {options} 0 0" for fstype in ("btrfs", "ext4") for options in (
         "defaults", "ro", "ro,noatime,x-systemd.growfs", "subvol=root,compress=zstd:1,ro", "subvol=root", "errors=remount-ro", "rw,noatime")]
     images = [("composefs", f"lowerdir={a}:{b}", "overlay"), ("overlay", f"lowerdir={a}:{b}", "overlay"), ("composefs", f"lowerdir={a},upperdir={upper},workdir={work}", "overlay")]
-    if shutil.which("mksquashfs") and "squashfs" in gm.read("/proc/filesystems"):
+    if gm.have_fs("squashfs", "mksquashfs"):
         gm.touch(f"{a}/file")
         subprocess.run(["mksquashfs", a, f"{top}/image", "-quiet", "-no-progress"], stdin=gm.null, stdout=gm.null, check=True)
         loop = gm.run("losetup", "-r", "-f", "--show", f"{top}/image").strip()

@@ -19,12 +19,9 @@ KINDS = {   # whether the read that gives nothing is saved
 }
 
 root = gm.Root()
-with open("/proc/filesystems", encoding="ascii") as file:
-    types = {line.split()[-1] for line in file}
 kinds = {}
 for kind, (mkfs, saves) in KINDS.items():
-    path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    if kind.split("-")[0] in types and gm.shutil.which(mkfs[0], path=path):
+    if gm.have_fs(kind.split("-")[0], mkfs[0]):
         gm.loop_mount(gm.image(root / f"{kind}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{kind}"))
         kinds[kind] = saves
 gm.tmpfs(root / "t/tmpfs")

@@ -82,15 +82,12 @@ KERNEL = {
     "tmpfs": ("umask=022 pagesize=2M bogusopt", "mode=0755 size=1m nr_inodes=10 huge=never"),
     "xfs": ("barrier nobarrier umask=022 commit=5 user_xattr", "inode64 noquota logbufs=8 largeio swalloc nouuid"),
 }
-release = tuple(int(word) for word in os.uname().release.split("-")[0].split(".")[:2])
-with open("/proc/filesystems", encoding="ascii") as file:
-    HAVE = {line.split()[-1] for line in file}
 for fstype, (refused, accepted) in KERNEL.items():
     rows = [(word, False) for word in refused.split()] + [(word, True) for word in accepted.split()]
     found = reported([("s" if fstype in ("overlay", "tmpfs") else "/dev/vda1", fstype, option) for option, _ in rows])
     for (option, accepts), codes in zip(rows, found):
         gm.expect(bool(codes) != accepts, f"{fstype} {option}: {codes}")
-        if release >= (6, 16) and fstype in HAVE:
+        if gm.KERNEL >= (6, 16) and gm.have_fs(fstype):
             gm.expect(kernel_accepts(fstype, option) == accepts, f"fsconfig {fstype} {option}: accepted is not {accepts}")
 
 # The first space cache of btrfs: refused on a file system that has a free space tree.
@@ -120,6 +117,6 @@ for prefix, severity in (((), "warning"), (("setarch", "--uname-2.6"), "info")):
     result = gm.getmnt("audit", f"--fstab={WORK}/fstab", "--only=FSTAB-OPT-UNKNOWN", "--json", "-v",
                        program=os.environ["GETMNT"], prefix=prefix)
     found = [finding["severity"] for finding in json.loads(result.out)["findings"]]
-    if release >= (6, 1):
+    if gm.KERNEL >= (6, 1):
         gm.expect(found == [severity], f"{prefix}: {result}")
 gm.done()

@@ -19,10 +19,9 @@ root = gm.Root()
 gm.tmpfs(root / "t/plain", "size=200m")
 places = ["/t/plain"]
 for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("btrfs", "mkfs.btrfs", "-q")):
-    with open("/proc/filesystems", encoding="ascii") as file:
-        if gm.shutil.which(mkfs[0], path=os.environ["PATH"] + ":/usr/sbin:/sbin") and f"\t{fstype}\n" in file.read():
-            gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{fstype}"))
-            places.append(f"/t/{fstype}")
+    if gm.have_fs(fstype, mkfs[0]):
+        gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), gm.mkdir(root / f"t/{fstype}"))
+        places.append(f"/t/{fstype}")
 # Slow: the first and the last.
 slow = gm.SLOW > 1 or gm.sanitized()
 places = places[::max(1, len(places) - 1)] if slow else places

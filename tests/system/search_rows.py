@@ -87,9 +87,8 @@ gm.need_fs("overlay")
 root = gm.Root()
 gm.tmpfs(root / "tmpfs")
 for fstype, *mkfs in (("ext4", "mkfs.ext4", "-q"), ("xfs", "mkfs.xfs", "-q"), ("btrfs", "mkfs.btrfs", "-q")):
-    with open("/proc/filesystems", encoding="ascii") as file:
-        if gm.shutil.which(mkfs[0], path=os.environ["PATH"] + ":/usr/sbin:/sbin") and f"\t{fstype}\n" in file.read():
-            gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), root / fstype)
+    if gm.have_fs(fstype, mkfs[0]):
+        gm.loop_mount(gm.image(root / f"{fstype}.img", 400 << 20, *mkfs), root / fstype)
 for name in ("low", "up", "work", "overlay"):
     gm.mkdir(root / f"tmpfs/{name}")
 root.enter()

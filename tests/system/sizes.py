@@ -55,8 +55,7 @@ for name, mkfs in {"reserved": ("mkfs.ext4", "-q", "-m", "20"), "inodes": ("mkfs
                    "none": ("mkfs.ext4", "-q", "-m", "0"), "xfs": ("mkfs.xfs", "-q"), "btrfs": ("mkfs.btrfs", "-q"),
                    "vfat": ("mkfs.vfat",)}.items():
     kind = mkfs[0].partition(".")[2]
-    if any(os.access(f"{place}/{mkfs[0]}", os.X_OK) for place in ("/sbin", "/usr/sbin")) \
-            and kind in gm.read("/proc/filesystems").split():
+    if gm.have_fs(kind, mkfs[0]):
         size = 320 << 20 if kind in ("xfs", "btrfs") else 32 << 20
         gm.loop_mount(gm.image(f"{top}/{name}.img", size, *mkfs), f"{top}/{name}")
     else:
