@@ -212,8 +212,9 @@ for path in ("/etc/fstab", "/keep/fstab", "/sub/etc/fstab"):
 gm.touch("/etc/mtab", "x /x tmpfs rw 0 0\n")
 gm.touch("/keep/file", "x /x tmpfs rw 0 0\n")
 gm.touch("/keep/names", "/disk\0")
-for path in ("/etc/crypttab", "/etc/crypttab.initramfs", "/etc/veritytab", "/etc/integritytab", "/sub/etc/crypttab"):
-    gm.touch(path)
+for name in ("crypttab", "crypttab.initramfs", "veritytab", "integritytab"):
+    gm.touch(f"/etc/{name}")
+    gm.touch(f"/sub/etc/{name}")
 gm.touch("/etc/passwd", "root:x:0:0:::\n")
 gm.touch("/etc/group", "root:x:0:\n")
 gm.touch("/etc/machine-id", "0" * 32 + "\n")
