@@ -169,7 +169,7 @@ void plan_find_copies(struct maker *mk)
 			peers_add(&c.peers, i, mount_dev(m), mount_root(m), m->peer_group,
 			          m->master);
 	}
-	/* Without two mounts of one group, or a slave, nothing is passed on. */
+	/* If all mounts are private, nothing is passed on. */
 	for (uint32_t i = 0; c.peers.count && i < count && !mk->work.failed; ++i) {
 		c.on[i] = is_mount(mk, i) ? mounted_on(&c, i) : NULL;
 		if (c.on[i])
