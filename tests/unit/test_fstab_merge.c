@@ -473,6 +473,30 @@ static int merge_damaged_file(void *arg)
 	return rc;
 }
 
+/** The file has the line of a copy, which so becomes the origin. */
+static int prefer_copy(void *arg)
+{
+	static const char text[] = "x /B/m tmpfs\n";
+	const struct made *made = arg;
+	struct fstab_plan plan = {0};
+	struct fstab_file *file = fstab_parse(text, sizeof(text) - 1);
+	int rc = file ? fstab_plan(&made->in, &plan) : -1;
+	rc = rc != 0 ? rc : fstab_prefer(&plan, file, NULL, 0);
+	int error = errno;
+	for (size_t i = 0; rc == 0 && i < plan.count; ++i) {
+		if (plan.lines[i].fate != FSTAB_COPY)
+			continue;
+		CU_ASSERT_STRING_EQUAL(plan.lines[i].target, "/A/m");
+		CU_ASSERT_STRING_EQUAL(plan.lines[i].why,
+		                       "a copy of the mount on /B/m, made by propagation");
+	}
+	CU_ASSERT(rc != 0 || plan.of[FSTAB_COPY] == 1);
+	fstab_plan_destroy(&plan);
+	fstab_file_free(file);
+	errno = error;
+	return rc;
+}
+
 UNIT_TEST(no_memory)
 {
 	struct made made;
@@ -483,6 +507,12 @@ UNIT_TEST(no_memory)
 	     "26 20 0:61 / /t rw,relatime - tmpfs t rw\n"
 	     "27 26 8:1 /y /t rw,relatime - ext4 /dev/sda1 rw\n");
 	fault_each_allocation(merge_damaged_file, &made, 50);
+	unmake(&made);
+	make(&made, "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	     "21 20 8:1 /A /B rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	     "22 20 0:40 / /A/m rw,relatime shared:2 - tmpfs x rw\n"
+	     "23 21 0:40 / /B/m rw,relatime shared:2 - tmpfs x rw\n");
+	fault_each_allocation(prefer_copy, &made, 20);
 	unmake(&made);
 }
 

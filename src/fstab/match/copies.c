@@ -61,9 +61,9 @@ int fstab_prefer(struct fstab_plan *plan, const struct fstab_file *file, const c
 			exchange(plan, line);
 	}
 	fstab_name_origins(plan);
-	int rc = arena_check(&arena);
+	plan->arena.failed |= arena.failed;
 	arena_destroy(&arena);
-	return rc;
+	return arena_check(&plan->arena);
 }
 
 const struct fstab_entry *match_origin_line(const struct matcher *m, const struct planned *copy)
