@@ -40,17 +40,19 @@ int fstab_prefer(struct fstab_plan *plan, const struct fstab_file *file, const c
 {
 	struct arena arena = {0};
 	struct pathmap lines = {.newest.arena = &arena}, named = lines;
-	for (uint32_t i = 0; i < file->count && plan->of[FSTAB_COPY]; ++i) {
+	if (!plan->of[FSTAB_COPY])
+		return 0;
+	for (uint32_t i = 0; i < file->count; ++i) {
 		const struct fstab_entry *entry = &file->entries[i];
 		if (fstab_is_entry(entry) && entry->path && !entry->noauto)
 			pathmap_add(&lines, entry->path, i);
 	}
-	for (uint32_t i = 0; i < nadd && plan->of[FSTAB_COPY]; ++i) {
+	for (uint32_t i = 0; i < nadd; ++i) {
 		const char *path = fstab_normal(&arena, add[i]);
 		if (path)
 			pathmap_add(&named, path, i);
 	}
-	for (size_t i = 0; i < plan->count && plan->of[FSTAB_COPY] && !arena.failed; ++i) {
+	for (size_t i = 0; i < plan->count && !arena.failed; ++i) {
 		struct fstab_line *line = &plan->lines[i];
 		if (line->fate != FSTAB_COPY || !line->exchangeable || line->hidden
 		    || pathmap_get(&lines, line->origin->target) != PATHMAP_NONE)
