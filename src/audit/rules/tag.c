@@ -94,18 +94,14 @@ bool audit_is_placeholder(const char *text)
 	       || strstr(text, "${") || strstr(text, "$(") || strstr(text, "{{");
 }
 
-/** Find the form of the UUIDs of a type.
-    @forms [in,out]  forms[0]: set to the form; forms[1]: NULL, not changed.
-    @return false: the form is unknown. */
-static bool find_forms(const char *fstype, const char *forms[static 2])
+/** Find the form of the UUIDs of a type; NULL: unknown. */
+static const char *find_form(const char *fstype)
 {
 	for (size_t i = 0; i < sizeof(uuid_forms) / sizeof(*uuid_forms); ++i) {
-		if (word_in(fstype, strlen(fstype), uuid_forms[i].types)) {
-			forms[0] = uuid_forms[i].form;
-			return true;
-		}
+		if (word_in(fstype, strlen(fstype), uuid_forms[i].types))
+			return uuid_forms[i].form;
 	}
-	return false;
+	return NULL;
 }
 
 /** Why no device can have a UUID, or PARTUUID if `part`; or NULL.
@@ -115,7 +111,8 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 {
 	static const char bytes[] =
 		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";
-	const char *of_type[2] = {NULL, NULL}, *tag = part ? "PARTUUID" : "UUID";
+	const char *tag = part ? "PARTUUID" : "UUID";
+	const char *const of_type[] = {find_form(entry->fstype), NULL};
 	const char *const *forms = part ? partuuid_forms : of_type;
 	struct audit_report *report = audit->report;
 	bool other = false, unused = false;
@@ -125,7 +122,7 @@ static const char *uuid_fault(struct audit *audit, const struct fstab_entry *ent
 		return audit_format(report, "no device has a %s of zeros", tag);
 	if (!part && (strcmp(entry->fstype, "auto") == 0 || strchr(entry->fstype, ',')))
 		forms = any_forms;
-	else if (!part && !find_forms(entry->fstype, of_type))
+	else if (!*forms)
 		return NULL;
 	if (has_any_form(value, forms, &other))
 		return NULL;
