@@ -232,6 +232,12 @@ static bool has_odd_bytes(const char *fstype)
 	return fstype[strspn(fstype, bytes)] && strncmp(fstype, "fuse.", 5) != 0;
 }
 
+/** Whether a text has no bytes but digits; true for an empty text. */
+static bool is_number(const char *text)
+{
+	return !text[strspn(text, "0123456789")];
+}
+
 static void read_type_words(struct audit *audit, const char *list, struct type_words *words)
 {
 	struct opt *opts;
@@ -243,8 +249,7 @@ static void read_type_words(struct audit *audit, const char *list, struct type_w
 			words->type = words->type ? words->type : o->name;
 		if (!name && find_no_type(o->name) < 0
 		    && (o->value || o->is_x || fsopt_is_any(o->text, o->n)
-		        || strcmp(o->name, "sw") == 0
-		        || !o->name[strspn(o->name, "0123456789")])) {
+		        || strcmp(o->name, "sw") == 0 || is_number(o->name))) {
 			words->option = true;
 			words->bind |= o->meaning == FO_BIND;
 			words->needed |= o->meaning == FO_NOFAIL || o->meaning == FO_NOAUTO
@@ -288,7 +293,7 @@ static const char *missing_type_hint(struct audit *audit, const struct fstab_ent
 	struct audit_report *report = audit->report;
 	const char *type = probable_type(entry, words);
 	const char *next = entry->line->fields[TABLINE_OPTIONS].raw ? entry->options : "";
-	bool last = !next[strspn(next, "0123456789")];   /* only numbers follow */
+	bool last = is_number(next);   /* only numbers follow */
 	if (number)
 		return "insert the type and the options, such as auto defaults";
 	if (last)
@@ -306,7 +311,7 @@ static const char *missing_type_hint(struct audit *audit, const struct fstab_ent
 static void report_no_type(struct audit *audit, const struct fstab_entry *entry,
                            const struct type_words *words)
 {
-	bool number = !entry->fstype[strspn(entry->fstype, "0123456789")];
+	bool number = is_number(entry->fstype);
 	audit_add_line(audit, entry, FSTAB_SYNTAX, AUDIT_CRITICAL | AUDIT_BOOT,
 		       "source, mount point, type, options, two numbers", entry->fstype,
 		       missing_type_hint(audit, entry, words, number),
@@ -325,7 +330,7 @@ bool audit_fields(struct audit *audit, const struct fstab_entry *entry)
 	                                     || has_odd_bytes(entry->fstype))))
 		audit->typed = entry;
 	/* mount(8) tries each word as a type until a mount succeeds. */
-	bool number = !entry->options[strspn(entry->options, "0123456789")],
+	bool number = is_number(entry->options),
 	     works = words.type && !(words.option && number);
 	if (audit->typed == entry && !works)
 		audit->refused = "the line has no type that mount(8) knows";
