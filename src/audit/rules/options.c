@@ -451,10 +451,10 @@ static void check_repeated(struct audit *audit, const struct fstab_entry *entry,
 	uint64_t hash = key_of(o);
 	uint32_t before = map64_get(&audit->keys, hash);
 	const struct opt *first = before != MAP64_NONE ? &entry->opts[before] : NULL;
-	bool known = fsopt_is_general(o->text, o->nname)
-	             || (complete
-	                 && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname));
-	if (first && known && !fsopt_has(o->text, o->nname, OPT_REPEATS) && !o->is_x) {
+	if (first && !o->is_x && !fsopt_has(o->text, o->nname, OPT_REPEATS)
+	    && (fsopt_is_general(o->text, o->nname)
+	        || (complete
+	            && fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)))) {
 		bool same = is_same_option(entry->fstype, first, o);
 		audit_add_line(audit, entry, FSTAB_OPT_CONFLICT, same ? AUDIT_INFO : AUDIT_WARNING,
 			       NULL, NULL, "remove one",
