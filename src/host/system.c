@@ -128,8 +128,8 @@ bool host_system_lacks_unit(struct host_system *sys, const char *name)
 		for (size_t i = 0; i < sizeof(dirs) / sizeof(*dirs); ++i) {
 			int dir = may_touch(sys, dirs[i])
 				? open_below(sys, dirs[i], O_RDONLY | O_DIRECTORY) : -1;
-			sys->complete &= dir >= 0 ? list_names(sys, dir) : errno == ENOENT
-			|| errno == ENOTDIR;
+			sys->complete &= dir >= 0 ? list_names(sys, dir)
+			                          : errno == ENOENT || errno == ENOTDIR;
 		}
 	}
 	return sys->complete && map64_get(&sys->names, map64_text(name)) == MAP64_NONE;
