@@ -161,9 +161,10 @@ int host_fstype(void *host, const char *fstype);
 /** Whether the running kernel is of a version, such as "6.8", or later: 1, 0; -1: unknown. */
 int host_kernel_since(void *host, const char *version);
 
-/** Open the root directory of a mount by its name, and check that it is that mount, unless that
-    can block.
-    @node  In the tree of the discovery.  @return an O_PATH descriptor, or -1. */
+/** Open the root directory of a mount by the name of its mount point.
+    @node  The node of the mount in the tree of the discovery.
+    @return an O_PATH descriptor; -1: opening failed or could block, or the name leads to a
+            different mount. */
 int host_open_mount(struct host *host, uint32_t node);
 
 /* Files: host.c */
@@ -223,9 +224,9 @@ struct host_field {
 };
 
 /** Split a line of n bytes of a crypttab into fields.  Pure.
-    @fields [out]  The first of them are set.
+    @fields [out]  Only the fields that the line has are set.
     @more [out]    Text follows the last field.
-    @return how many fields there are; 0 for a comment. */
+    @return the number of fields; 0 for a comment. */
 unsigned host_crypt_fields(const char *line, size_t n, struct host_field fields[HOST_CRYPT_FIELDS],
                            bool *more);
 
@@ -233,15 +234,15 @@ unsigned host_crypt_fields(const char *line, size_t n, struct host_field fields[
 struct host_mapping {
 	const char *name, *device;   /* without quotation marks */
 	const char *where;           /* "line 2 of /etc/crypttab" */
-	bool noauto;                 /* only if a mount or swap space needs it by this name */
+	bool noauto;                 /* opened only if a mount or swap space needs this name */
 };
 
 /** The mappings of crypttab(5) and the tables like it, read once. */
 const struct host_mappings *host_mappings(struct host *host);
 
 /** The line that makes ROOT open a mapping at boot: `opens` of struct fstab_facts.
-    @name  Of the mapping; NULL: any whose device exists, but that is not open now.
-    @return "line 2 of /etc/crypttab"; NULL: nowhere; "": a table could not be read. */
+    @name  The name of the mapping; NULL: any mapping that is not open now, but whose device exists.
+    @return "line 2 of /etc/crypttab"; NULL: no such line; "": a table could not be read. */
 const char *host_opens(void *host, const char *name);
 
 /* Errors of file systems: errors.c */

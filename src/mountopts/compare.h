@@ -31,7 +31,8 @@ struct opt_compared {
 /** Compare options.
     @list [out]    The options of the line with the values of the mount; if `flags` is set,
                    without flags.
-    @differ [out]  The options that differ, as the mount has them.  It fails also if `list` does. */
+    @differ [out]  The options that differ, as the mount has them.  Marked as failed also
+                   if memory for `list` ran out. */
 void opt_compare(const struct opt_compared *in, struct strbuf *list, struct strbuf *differ);
 
 /** Append the options of a line that the line which mounts its file system first overrules, because

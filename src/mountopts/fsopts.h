@@ -27,7 +27,8 @@ enum fsopt_flags {
 	OPT_IDENTITY    = 1 << 6,  /* part of the source, such as subvol= */
 	OPT_REPEATS     = 1 << 7,  /* may be given more than once */
 	OPT_ANY_CASE    = 1 << 8,  /* its helper ignores the case of the names in this row */
-	OPT_KEY_FILE    = 1 << 9,  /* names the file with the secret; the first name is usual */
+	OPT_KEY_FILE    = 1 << 9,  /* its value is the file with the secret; the first name in the
+	                              row is the usual name */
 };
 
 /** Which values an option takes. */
@@ -64,15 +65,17 @@ struct fsopt {
 	                            */
 	const char *visible;     /* always shown by one of these names while in force; "": by its
 	                            own name; NULL: not always shown */
-	const char *unless;      /* `visible` does not hold if the line has one of these */
+	const char *unless;      /* `visible` and `ended` do not hold if the line has one of these
+	                            options */
 	enum fsopt_value digits; /* `visible` holds only for a number of this kind */
 	const char *given;       /* how mount(8) accepts what the kernel shows: this text and the
 	                            value */
 	const char *needs;       /* the kernel refuses it without this option */
-	const char *ended;       /* Linux refuses it since this version: "6.8" */
-	const char *where;       /* `ended` holds only here: " on ..."; and not with `unless` */
-	const char *instead;     /* the option that replaces one that has ended; or NULL */
-	const char *vendor;      /* only kernels of this vendor have it */
+	const char *ended;       /* Linux refuses the option since this version: "6.8" */
+	const char *where;       /* the file systems on which Linux refuses the option, as text for
+	                            messages: " on ..."; NULL: all */
+	const char *instead;     /* the option that replaces an ended option; or NULL */
+	const char *vendor;      /* only kernels of this vendor have the option */
 };
 
 /** The x-* options that every system supports: x-systemd.*, X-mount.* */
@@ -88,23 +91,24 @@ bool fsopt_is_named(const char *names, const char *option, size_t n);
 /** Whether all options of the type of a line are known. */
 bool fsopt_complete(const char *fstype);
 
-/** Whether the kernel refuses every unknown option in a line of this type: no helper takes one for
-    itself. */
+/** Whether the kernel refuses every unknown option in a line of this type: no helper has options of
+    its own. */
 bool fsopt_strict(const char *fstype);
 
-/** A type that has an option of n bytes which this type of a line lacks.
-    @len [out]  Length of the type.
-    @return NULL: none is known. */
+/** Find a type that has an option of n bytes which the type of a line lacks.
+    @len [out]  The length of the name of the type.
+    @return the name, without a NUL at its end; NULL: no such type is known. */
 const char *fsopt_other_type(const char *fstype, const char *option, size_t n, size_t *len);
 
 /** Whether a name of n bytes is an option of the kernel's VFS, mount(8), swapon(8) or a security
     module. */
 bool fsopt_is_general(const char *name, size_t n);
 
-/** Whether an option of n bytes is a general one or one of any type. */
+/** Whether an option of n bytes is a general option or an option of any type. */
 bool fsopt_is_any(const char *option, size_t n);
 
-/** The names of options, to look for a similar one; those that few kernels have are left out.
+/** Get names of options, to find the option that a misspelled word resembles.  Options that few
+    kernels have are left out.
     @fstype  Of a line; NULL: general options.
     @i  From 0.
     @return names separated by blanks, perhaps with "=" and a value; NULL: there are no more. */
@@ -114,9 +118,9 @@ const char *fsopt_names(const char *fstype, size_t i);
     @fstype  Of a mount; NULL: unknown. */
 const struct fsopt *fsopt_flagged(const char *fstype, const char *option, size_t n, unsigned flags);
 
-/** The option of the type of a line that names the file with its secret; NULL: unknown.
-    @fstype  Of a list of types, the first counts.
-    @len [out]  Its length. */
+/** Find the option that names the file with the secret of a mount; NULL: unknown.
+    @fstype  The type of a line; of a list of types, only the first counts.
+    @len [out]  The length of the option. */
 const char *fsopt_key_file(const char *fstype, size_t *len);
 
 /** Whether an option of any type has one of these flags. */

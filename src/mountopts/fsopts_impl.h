@@ -9,8 +9,8 @@ struct fsopt_family {
 	const char *types;
 	const struct fsopt *rows;   /* end with a row without names */
 	bool complete;           /* the rows list every option of these types */
-	bool strict;             /* so do the rows of Linux, and no helper takes other options for
-	                            itself; vendors may have added some */
+	bool strict;             /* the rows list every option of Linux, and no helper has options
+	                            of its own; kernels of vendors may have further options */
 	bool fuse;               /* the rows of "fuse" also apply: the helper uses libfuse */
 };
 

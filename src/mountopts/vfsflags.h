@@ -79,26 +79,28 @@ bool vfs_flags_differ(const struct vfs_flags *a, const struct vfs_flags *b, stru
  * among the flags.
  */
 
-/** The propagation that an option names, an enum mount_propagation; -1: it names none.
-    @deep [out]  The option includes the mounts below: "rprivate".  NULL: such options do not
-    count. */
+/** Get the propagation that an option of n bytes sets, an enum mount_propagation; -1: the option
+    sets no propagation.
+    @deep [out]  The option includes the mounts below, as "rprivate" does.  NULL: do not find such
+                 options. */
 int vfs_propagation(const char *option, size_t n, bool *deep);
 
-/** The options that give a mount this propagation.
+/** The options that set a propagation.
     @flags  A set of enum mount_propagation.
-    @deep   Also to the mounts below it. */
+    @deep   Set the propagation of the mounts below as well. */
 const char *vfs_propagation_options(unsigned flags, bool deep);
 
-/** The propagation of a mount with the options of a line.
-    @usual  That it has without such options: a set of enum mount_propagation.
-    @named [out]  Whether there is such an option. */
+/** Get the propagation of a mount that is made with the options of a line, a set of enum
+    mount_propagation.
+    @usual  The propagation of the mount if no option sets the propagation.
+    @named [out]  Whether an option sets the propagation. */
 unsigned vfs_propagation_of_line(const char *options, unsigned usual, bool *named);
 
-/** Whether each option of a list names a propagation. */
+/** Whether all options of a list set the propagation. */
 bool vfs_propagation_alone(const char *options);
 
-/** Append the options of a list that name no propagation, and then others.
-    @propagation  The others, such as "private"; or NULL. */
+/** Append the options of a list that do not set the propagation, and then `propagation`.
+    @propagation  Options such as "private"; or NULL. */
 void vfs_propagation_replace(const char *list, const char *propagation, struct strbuf *out);
 
 #endif
