@@ -356,9 +356,9 @@ static void check_option(struct audit *audit, const struct fstab_entry *entry, b
                          const struct opt *o)
 {
 	size_t m;
-	if (fsopt_is_general(o->text, o->nname)
-	    || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)
-	    || word_in(o->text, o->nname, fsopt_x_names)) {
+	if (o->is_x ? word_in(o->text, o->nname, fsopt_x_names)
+	    : fsopt_is_general(o->text, o->nname)
+	      || fsopt_of_line(entry->fstype, FSOPT_KNOWN, o->text, o->nname)) {
 		if (!check_quoted_value(audit, entry, complete, o))
 			check_value(audit, entry, o);
 		check_kernel(audit, entry, o);
