@@ -217,7 +217,8 @@ check-ci-vm: | $(AFTER_DEPS)
 	@$(MAKE_QUIET) deps-vm
 	@$(MAKE_QUIET) check-vm TESTS='$(CI_VM)'
 
-# Lanes as in check; what has lanes or machines of its own runs alone.  distcheck runs check-fuzz.
+# A target that starts lanes (see tally) or virtual machines runs alone; the others run in the lanes
+# of check-tools.  distcheck runs check-fuzz.
 .PHONY: check-full check-tools
 check-full: export GETMNT_SCALE = full
 check-full: | $(AFTER_DEPS)

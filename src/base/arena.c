@@ -12,7 +12,7 @@
 
 struct arena_chunk {
 	struct arena_chunk *next;
-	bool alone;                 /* it has one piece, a large one */
+	bool alone;                 /* the only piece is a large one: arena_release() frees it */
 	alignas(max_align_t) char data[];
 };
 

@@ -53,12 +53,14 @@ void arena_init(struct arena *arena);
 /** Free everything that was allocated from the arena, which may be used again. */
 void arena_destroy(struct arena *arena);
 
-/** Give back a piece that is not used any more, such as one that was replaced by a larger copy: the
-    memory of a large one is freed.
-    @size  That was allocated. */
+/** Give back a piece that is no longer used, for example after it was copied to a larger piece.
+    Only the memory of a large piece is freed before arena_destroy().
+    @size  The size of the piece in bytes. */
 void arena_release(struct arena *arena, const void *piece, size_t size);
 
-/** Enlarge the last piece where it is.  @return false: it has to be copied. */
+/** Enlarge a piece without moving it, if it is the last piece and its chunk has room.
+    @size, bigger  The old and the new size of the piece in bytes.
+    @return false: the piece did not change; copy it to a larger piece. */
 bool arena_extend(struct arena *arena, const char *piece, size_t size, size_t bigger);
 
 /** Move the memory of another arena into this one, and its failure. */

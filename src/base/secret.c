@@ -51,11 +51,11 @@ static bool is_secret_name(const char *name, size_t n)
 		{"credential", PART, 2}, {"secret", PART, 1},
 	};
 	enum { ROWS = sizeof(rows) / sizeof(*rows) };
-	/* The letters of each word; 0: not found yet in this thread. */
+	/* letters_of() each word; 0: not computed yet in this thread. */
 	static _Thread_local uint32_t letters_of_row[ROWS];
 	/* Similar names whose values are not secret (crypttab(5), file names). */
 	static const char none[] = "token-timeout password-echo secretfile passfd bypass compass";
-	/* Those of ssh_config(5), which sshfs reads in any case. */
+	/* Options of ssh_config(5) with such names, which sshfs accepts in upper or lower case. */
 	static const char *const ssh[] = {"PasswordAuthentication", "NumberOfPasswordPrompts"};
 
 	for (; n > 0 && strchr("\"' \t", *name); --n)
@@ -130,8 +130,8 @@ static const char *secret_of_url(const char *scheme, const char *end)
 	return name ? colon + 1 : authority;
 }
 
-/** Whether the ssh_command of sshfs contains a password: "sshpass -pWORD".  "sshpass -f FILE" and
-    "sshpass -e" do not; they refuse a second source.  A blank may be written as \040. */
+/** Whether the ssh_command of sshfs contains a password: "sshpass -pWORD" does.  "sshpass -f FILE"
+    and "sshpass -e" do not: sshpass refuses -p after -f or -e.  A blank may be written as \040. */
 static bool has_password(const char *command, size_t n)
 {
 	const char *end = command + n, *at = memmem(command, n, "pass", 4);

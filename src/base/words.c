@@ -52,7 +52,7 @@ unsigned near_distance(const char *a, size_t n, const char *b, size_t m, bool pa
 
 void near_try(struct near *near, const char *name, const void *thing)
 {
-	enum { MOST = 2 };   /* rules share long beginnings */
+	enum { MOST = 2 };   /* more would confuse long names that begin alike, such as FSTAB-... */
 	size_t n = strlen(name), third = (n > near->n ? n : near->n) / 3;
 	unsigned edits = near->n > NEAR_BYTES ? UINT_MAX
 	                 : near_distance(name, n, near->word, near->n, false);

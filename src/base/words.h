@@ -72,11 +72,13 @@ struct near {
 	const char *word;
 	size_t n;                 /* its length; a word longer than NEAR_BYTES is similar to none */
 	const void *best;         /* NULL: no name is similar */
-	unsigned edits;           /* between them */
+	unsigned edits;           /* the number of edits that turn `best` into `word` */
 };
 
-/** Try a name: it is similar if at most two bytes, and a third of the longer one, differ; of
-    equally similar names the first counts.  @thing  The named object, for `best`. */
+/** Compare the word with a name, and keep the name if it is more similar than all names before.
+    A name is similar if near_distance() is at most 2, and at most a third of the length of the
+    longer of the two.
+    @thing  The named object, for `best`. */
 void near_try(struct near *near, const char *name, const void *thing);
 
 #endif

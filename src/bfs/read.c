@@ -211,8 +211,8 @@ static enum bfs_verdict read_buffer(struct bfs_reader *reader, struct bfs_read *
 
 /** Read the next entries of a directory into the buffer.
     @first  No entries were read before.
-    @return as os_getdents().  Errors: ENOENT: the directory was removed before the first were read,
-            as by a command of a search that was run for the directory. */
+    @return as os_getdents().  Errors: ENOENT: the directory was removed before its first entries
+            were read, for example by a command that the search ran for the directory. */
 static ssize_t read_next(struct bfs_reader *reader, const struct bfs_read *read, bool first)
 {
 	errno = 0;

@@ -10,7 +10,7 @@
 /* Kinds of information; the last two are of FAN_RENAME, 5.17. */
 enum { INFO_FID = 1, INFO_DFID_NAME = 2, INFO_DFID = 3, INFO_OLD_NAME = 10, INFO_NEW_NAME = 12 };
 
-enum { READS = 256 };   /* at a time */
+enum { READS = 256 };   /* the most reads in a call of file_events_read() */
 
 /** The head of struct fanotify_event_info_fid, with that of its struct file_handle. */
 struct info_head {

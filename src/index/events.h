@@ -2,10 +2,10 @@
 /**
  * Events of fanotify(7), coalesced into the places where something changed.
  *
- * An event is only a hint that a name of a directory is to be looked at: what happened is decided
- * by what is there then.  So all events of one place are one, and their order matters only for
- * directories: one that is new is looked at before its own contents.  Places are kept by directory,
- * directories in the order of their first event.
+ * An event is only a hint to examine a name in a directory: the update compares the index with the
+ * object that has the name at that time.  So all events of a name are coalesced into one, and the
+ * order of events matters only for directories: a new directory is examined before its contents.
+ * Places are stored by directory, directories in the order of their first event.
  */
 #ifndef GM_INDEX_EVENTS_H
 #define GM_INDEX_EVENTS_H
@@ -17,7 +17,7 @@
 
 #define EVENTS_NONE UINT32_MAX
 
-enum { EVENTS_READ = 256 << 10 };   /* bytes of a read */
+enum { EVENTS_READ = 256 << 10 };   /* the size of `buf` in bytes */
 
 /** A name of a directory: "." is the directory itself. */
 struct events_place {
@@ -38,7 +38,7 @@ struct file_events {
 	int self;                 /* the process whose own changes do not count */
 	size_t most;              /* bytes; beyond it, all is forgotten and `lost` is set */
 	int group;                /* the descriptor of os_watch_files(), for file_events_read() */
-	char *buf;                /* EVENTS_READ bytes, for file_events_read(); or NULL */
+	char *buf;                /* EVENTS_READ bytes for file_events_read(); or NULL */
 	struct events_handle *handles;
 	struct events_place *places;
 	size_t nhandles, handles_room, nplaces, places_room;

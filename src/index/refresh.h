@@ -53,7 +53,8 @@ struct refresh {
 	bool incomplete;          /* something could not be read */
 	bool unsettled;           /* the directory that is read changed meanwhile */
 	struct refresh_counts counts;
-	struct file_events *events;  /* read now and then, so that few are lost; or NULL */
+	struct file_events *events;  /* read from time to time, before the queue of the kernel
+	                                overflows; or NULL */
 };
 
 /** Begin.

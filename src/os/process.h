@@ -18,9 +18,9 @@ int os_kill(struct os *os, int pid, int signal);
 int os_shutdown(struct os *os, int sock);
 int os_getpid(void);
 
-/** fork(2).  The kernel kills the child when the thread that called this ends, and so when this
-    process ends, until os_detach() says otherwise.  It does not where a filter refuses prctl(2),
-    or if this process ends at once and is in another PID namespace than the child. */
+/** fork(2).  The kernel kills the child when the calling thread ends, and so when this process
+    ends, unless os_detach() changes that.  Exceptions: a seccomp(2) filter refuses prctl(2); or
+    this process ends immediately, and is in another PID namespace than the child. */
 int os_fork_process(struct os *os);
 
 /** The same, with a socket between the two processes that preserves message boundaries.
@@ -99,7 +99,8 @@ ssize_t os_recv(struct os *os, int sock, void *buf, size_t size, int *passed, bo
     /dev/null (on "/" if that might block), all others but two closed, default signal actions.
     @outlives  This process outlives its parent and must end by itself; signals are ignored.
     @fds [in, out]  Two descriptors to keep, which become 3 and 4; or -1.
-    @return 0, or -1: the process must end, also because nothing would end it with its parent. */
+    @return 0, or -1: the process must end.  Among the reasons: prctl(2) is refused, so the kernel
+    would not kill this process when its parent ends. */
 int os_detach(struct os *os, const char *name, bool outlives, int fds[2]);
 
 /** Resources used by this process, all threads together. */

@@ -75,7 +75,8 @@ int os_errors_open(struct os *os);
 int os_errors_add(struct os *os, int group, int fd);
 
 /** Read all errors that were reported.
-    @except  A process.  @return whether another process met an error. */
+    @except  The ID of a process.
+    @return whether a process other than `except` met an error. */
 bool os_errors_read(struct os *os, int group, int except);
 
 /** Open an object by its handle, with O_PATH.

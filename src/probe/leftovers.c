@@ -5,10 +5,11 @@
  *
  *     /run/getmnt/BOOT-ID_MOUNT-ID_MAJOR:MINOR_PID_STARTTIME_OWNER_PIDNS
  *
- * A process matches a record if it has the same start time (field 22 of /proc/PID/stat).  An
- * ordinary user has a directory in $XDG_RUNTIME_DIR.  Without that variable (cron, su), and if it
- * names no directory of this user, it is the same one of a session, if there is one, or a directory
- * in /tmp: nobody else can use it, and because of the sticky bit nobody else can replace it.
+ * A process matches a record if it has the same start time (field 22 of /proc/PID/stat).  The
+ * directory of an ordinary user is in $XDG_RUNTIME_DIR.  If this variable is not set (cron, su), or
+ * does not name a directory of this user, the directory is in /run/user/UID if that exists, which
+ * takes a session of the user, and else in /tmp: its mode lets nobody else use it, and the sticky
+ * bit of /tmp lets nobody else replace it.
  *
  * A container may share the directory with its host, but has its own process IDs.  The host sees
  * all processes, and finds a worker of a container by its start time.  A container cannot see the

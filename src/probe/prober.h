@@ -94,8 +94,8 @@ enum { PROBER_DIR_MAX = 256 };
 struct prober;
 
 /** Write the name of a directory for the records: /run/getmnt; for an ordinary user
-    $XDG_RUNTIME_DIR/getmnt, /run/user/UID/getmnt, or /tmp/getmnt-UID.  The first that prober_lock()
-    finds is to be used.
+    $XDG_RUNTIME_DIR/getmnt, /run/user/UID/getmnt, or /tmp/getmnt-UID.  Use the first one for which
+    prober_lock() does not fail with ENOENT.
     @number  From 0.  @return false: no more. */
 bool prober_memory_dir(unsigned number, char dir[PROBER_DIR_MAX]);
 
