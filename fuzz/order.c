@@ -179,8 +179,7 @@ static bool check_order(const struct fstab_file *lines)
 	struct order_outcome *outcomes = fuzz_alloc((lines->count + 1) * sizeof(*outcomes));
 	bool *seen = fuzz_alloc(lines->count + 1), late = false, cycle = false;
 	memset(seen, 0, lines->count + 1);
-	struct arena arena;
-	arena_init(&arena);
+	struct arena arena = {0};
 	uint32_t n = read_order(lines, of, by, &arena);
 	struct order order;
 	struct order_finding *findings;

@@ -84,8 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(table);
 	const char *file = gap ? gap + 2 : in.end;
 
-	struct map64 keys;
-	map64_init(&keys);
+	struct map64 keys = {0};
 	struct rec_row *rows = calloc(table->count + 1, sizeof(*rows));
 	FUZZ_CHECK(rows);
 	for (size_t i = 0; i < table->count; ++i)

@@ -21,11 +21,6 @@ enum { ARENA_FIRST = 1024, ARENA_CHUNK = 32 * 1024 };
 
 enum { LIST_FIRST = 8 };   /* elements of a list; a power of two */
 
-void arena_init(struct arena *arena)
-{
-	*arena = (struct arena){0};
-}
-
 void arena_destroy(struct arena *arena)
 {
 	struct arena_chunk *chunk = arena->head;
@@ -52,7 +47,7 @@ void arena_merge(struct arena *arena, struct arena *other)
 		arena->used = other->used;
 		arena->size = other->size;
 	}
-	arena_init(other);
+	*other = (struct arena){0};
 }
 
 void arena_release(struct arena *arena, const void *piece, size_t size)

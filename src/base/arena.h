@@ -41,14 +41,12 @@
 struct arena_chunk;
 struct strbuf;
 
+/** An arena; empty if zeroed. */
 struct arena {
 	struct arena_chunk *head;
 	size_t used, size;   /* bytes within head */
 	bool failed;         /* an allocation failed: ENOMEM */
 };
-
-/** Make an empty arena, as {0} does. */
-void arena_init(struct arena *arena);
 
 /** Free everything that was allocated from the arena, which may be used again. */
 void arena_destroy(struct arena *arena);

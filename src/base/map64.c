@@ -25,11 +25,6 @@ void map64_seed(const void *random)
 	seed.factor = words[1] << 3 | 5;
 }
 
-void map64_init(struct map64 *map)
-{
-	*map = (struct map64){0};
-}
-
 void map64_destroy(struct map64 *map)
 {
 	if (!map->arena)

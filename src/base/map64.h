@@ -15,6 +15,7 @@
 
 struct arena;
 
+/** A map; empty if zeroed. */
 struct map64 {
 	struct map64_slot *slots;
 	size_t mask;   /* number of slots - 1; slots is NULL before the first put */
@@ -28,9 +29,6 @@ struct map64 {
     call it, so that their runs are reproducible.
     @random  16 secret bytes. */
 void map64_seed(const void *random);
-
-/** Make an empty map, as {0} does. */
-void map64_init(struct map64 *map);
 
 /** Free the map's memory; not needed if an arena owns it. */
 void map64_destroy(struct map64 *map);

@@ -86,8 +86,7 @@ UNIT_TEST(pathmap)
 
 UNIT_TEST(map64)
 {
-	struct map64 map;
-	map64_init(&map);
+	struct map64 map = {0};
 	CU_ASSERT_EQUAL(map64_get(&map, 0), MAP64_NONE);
 	CU_ASSERT_EQUAL(map64_remove(&map, 1), MAP64_NONE);
 	/* The first value of a key is kept. */
@@ -113,8 +112,7 @@ static uint64_t key_of(uint32_t i)
 UNIT_TEST(map64_many)
 {
 	enum { N = 100000, RESERVED = 1000 };
-	struct map64 map;
-	map64_init(&map);
+	struct map64 map = {0};
 	CU_ASSERT_EQUAL_FATAL(map64_reserve(&map, RESERVED), 0);
 	const void *slots = map.slots;
 	for (uint32_t i = 0; i < N; ++i) {
@@ -133,8 +131,7 @@ UNIT_TEST(map64_many)
 UNIT_TEST(map64_remove)
 {
 	enum { N = 100000, THERE = 64 };
-	struct map64 map;
-	map64_init(&map);
+	struct map64 map = {0};
 	for (uint32_t i = 0; i < N; ++i) {
 		CU_ASSERT_EQUAL_FATAL(map64_put(&map, key_of(i), i), i);
 		if (i < THERE)
@@ -201,8 +198,7 @@ UNIT_TEST(opt_set)
 
 UNIT_TEST(arena)
 {
-	struct arena arena;
-	arena_init(&arena);
+	struct arena arena = {0};
 	char *strings[2000];
 	for (int i = 0; i < 2000; ++i) {
 		char text[64];

@@ -27,8 +27,7 @@ static struct machine machine_new(const char *text, enum rec_format format)
 	CU_ASSERT_EQUAL_FATAL(m.table->nproblems, 0);
 	m.rows = calloc(m.table->count + 1, sizeof(*m.rows));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m.rows);
-	struct map64 keys;
-	map64_init(&keys);
+	struct map64 keys = {0};
 	for (size_t i = 0; i < m.table->count; ++i)
 		map64_put(&keys, m.table->mounts[i].key, (uint32_t)i);
 	for (size_t i = 0; i < m.table->count; ++i) {
