@@ -1,4 +1,4 @@
-# A line that was cut in the middle, of which the mount still exists: audit names the command that adds its line.
+# A line whose end is missing and whose mount still exists: audit names the command that adds the whole line.
 umask 022
 mkdir -p host/proc/self host/etc
 cat >host/proc/self/mountinfo <<'TABLE'

@@ -1,5 +1,5 @@
-# Mounts that need a mount for which the plan has no line: a recorded table has no UUIDs.  The lines of the
-# fstab count.
+# Mounts that need a mount for which getmnt fstab writes no line, since a recorded table has no UUIDs: a line
+# of the existing fstab for that mount is enough.
 cat >table <<'TABLE'
 20 1 8:1 / / rw,relatime - ext4 /dev/mapper/root rw
 21 20 8:2 / /srv rw,relatime - ext4 /dev/sdb1 rw

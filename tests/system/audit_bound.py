@@ -122,8 +122,8 @@ mounted("--rbind", "/dev", "@/d/dev")
 told("the devices of a chroot", "/dev @/d/dev none rbind 0 0\n")
 umount("d/dev")
 
-# A removed file is called a file, and a directory a directory; before Linux 5.8 it is not known which mount
-# of a file system a path shows.
+# A removed file is called a file, and a removed directory a directory; before Linux 5.8 statx has no mount
+# IDs, and which of the two was removed is not known.
 for source, target, word in (("src/file", "file", "file"), ("src/dir", "d", "directory")):
     (gm.touch if word == "file" else gm.mkdir)(f"{top}/{source}")
     if word == "file":

@@ -131,7 +131,7 @@ found, _ = told("BOOT-CRYPTTAB")
 gm.expect(sorted(found) == ["BOOT-CRYPTTAB critical b", "BOOT-CRYPTTAB warning a", "BOOT-CRYPTTAB warning b"], f"wrong: {found}")
 result = gm.getmnt("audit", "--only=BOOT-CRYPTTAB")
 gm.expect(result.status == 1 and b"(/etc/crypttab:2)" in result.out, f"where: {result.out}")
-# Below another root: what its crypttab opens at boot does not exist now, and what is in it is not known.
+# Below another root: mappings that its crypttab opens at boot do not exist now, and their content is not known.
 gm.mkdir("/below/etc")
 gm.touch("/below/etc/crypttab", f"# name device\nvault {disks['ext4']} none plain\nlazy\t{disks['ext4']} none plain,noauto\ninner /dev/mapper/vault none luks\n")
 gm.touch("/below/etc/veritytab", f"usr {disks['ext4']} {disks['ext4']} 00\n")
@@ -147,7 +147,7 @@ for text in ("does not exist now: it is a mapping, and line 2 of /etc/crypttab o
     gm.expect(text in result.out.decode(), f"{text}: {result.out}")
 result = gm.getmnt("audit", "--root=/below", "--only=DRIFT-NOT-MOUNTED", "/b", "/d")
 gm.expect(result.out.count(b"open the mapping, and mount it") == 1, f"the hint of a mapping: {result.out}")
-# Without the line, or if its device is missing, the devices are missing.
+# If crypttab has no such line, or the device of the line is missing, the sources in the fstab are missing.
 gm.touch("/below/etc/crypttab", "vault /dev/gone none plain\n#lazy /dev/gone none plain\n")
 os.unlink("/below/etc/veritytab")
 found, _ = told(missing, "--root=/below")
@@ -161,7 +161,7 @@ os.unlink("/below/etc/crypttab.initramfs")
 
 
 def calls(count):
-    """The calls of an audit of many lines, all of devices that are missing, and of as many mappings."""
+    """The number of system calls of an audit of this number of lines, whose devices are missing, and of mappings."""
     gm.touch("/below/etc/crypttab", "".join(f"m{i} /dev/gone{i} none plain\n" for i in range(count)))
     gm.touch("/below/etc/fstab", "".join(f"UUID=0a1b2c3d-4e5f-4789-8abc-{i:012} /m{i} ext4 noauto 0 2\n" for i in range(count)))
     return sum(gm.getmnt("audit", "--root=/below", f"--only={missing}", "--stats=json").stats()["calls"].values())

@@ -174,7 +174,8 @@ info = os.stat("/run/user/1000/getmnt")
 gm.expect(stat.S_IMODE(info.st_mode) == 0o700 and info.st_uid == 1000, f"of a user: {info}")
 gm.expect(len(gm.probers()) == before + 1 and len(os.listdir("/run/user/1000/getmnt")) == 1, f"of a user: {gm.probers()}")
 
-# The same one without the variable, and if it names none of this user; so the process is known.
+# Without the variable, and if it names no directory of this user, the same directory is used: no second
+# process is started.
 OTHERS = {"none": user, "relative": runtime("run/user/1000"), "long": runtime("/run/" + "x" * 4000), "another's": runtime("/run/user/1001"),
           "not there": runtime("/run/user/1002"), "empty": runtime(""), "closed": runtime("/run/closed/1000")}
 gm.mkdir("/run/closed/1000")
@@ -183,7 +184,7 @@ for tag, more in OTHERS.items():
     found, document, _ = probe(**more)
     gm.expect("/silent" in found and document["complete"], f"{tag}: {document}")
     gm.expect(len(gm.probers()) == before + 1 and not glob.glob("/tmp/getmnt*"), f"{tag}: {gm.probers()} {os.listdir('/tmp')}")
-# Without a session it is in /tmp, if nobody else can have made it.
+# Without a session the directory is in /tmp; a file there that another user may have made is refused.
 os.rename("/run/user/1000", "/run/user/away")
 TMP = "/tmp/getmnt-1000"
 requests = silent.requests

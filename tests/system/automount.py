@@ -169,7 +169,7 @@ for command in [*gm.commands(), "index build", "index update", "index watch", "i
         for base in (turn, turn + 1)[:2 if gm.FULL else 1]:
             of = bases[" ".join(command)]
             operands = of[base % len(of)]
-            # Through /proc/PID/root it enters other namespaces, whose mounts are not known.
+            # With both, the search enters other namespaces through /proc/PID/root; their mounts are not known.
             if "-L" not in operands or "--blocking" not in option:
                 run(*command, *option, *operands)
 for args in (["search", "*", "/"], ["search", "-m", "*", "/auto"], ["find", "/", "-empty"], ["find", "/plain", "-xtype", "d"]):

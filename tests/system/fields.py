@@ -132,7 +132,7 @@ ROWS = [
     (f'{DISK} /m ext4 errors="remount-ro"', NEW, YES, "FSTAB-ESCAPE warning"),
 ]
 
-# The forms of UUIDs are those that libblkid prints; UUIDs of zeros it does not print.
+# A UUID must have the form that libblkid prints; libblkid prints no UUID of zeros.
 for fstype, size, mkfs in (("ext4", 4, "mkfs.ext4 -q -F"), ("xfs", 320, "mkfs.xfs -q"), ("btrfs", 128, "mkfs.btrfs -q"),
                            ("swap", 4, "mkswap -q"), ("vfat", 4, "34cd12ab"), ("vfat", 4, "00000000")):
     path = f"{made}/image"
@@ -178,7 +178,7 @@ for (line, mounted, required, expected), requires in zip(ROWS, by_systemd):
     rows = static_findings("/tried", program=gm.PROGRAM)
     told = sorted({f"{row['code']} {row['severity']}" for row in rows if row["severity"] != "info"})
     gm.expect(" ".join(told) == expected, f"{line}: {told}, not {expected}")
-    # What is right mounts, and what must mount and does not is critical.
+    # A line that boot requires and mount -a does not mount has a critical finding.
     gm.expect(mounted or '="' in line or not required or "critical" in expected, f"{line}: not critical")
 print(f"  {len(ROWS)} lines" + ("" if HAVE_GENERATOR else "; no systemd here: only mount -a is tried"))
 os.close(held)

@@ -70,7 +70,7 @@ def matters(search, ours, theirs):
     lines = [line for line in theirs.err.splitlines() if b"have specified a mode pattern" not in line]
     if find_peer.ended_early(theirs):
         return False
-    # It reports an unreadable target of %Y, with status 0.
+    # For %Y, GNU find reports an unreadable target and has status 0.
     if (ours.status == 1 and theirs.status == 0 and ours.same_output(theirs) and b"Permission denied" in theirs.err
             and b"%Y" in b"".join(search.argv())):
         return False

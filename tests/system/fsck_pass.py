@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FSTAB-PASSNO for a pass number of what no fsck can check, next to the warnings of systemd's fstab generator."""
+"""FSTAB-PASSNO for file systems that no fsck can check, compared with the warnings of systemd's fstab generator."""
 import gm
 from fstabs import generate, need_generator, static_findings
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rules say of lines of an fstab, against the units that systemd's generator makes of them."""
+"""Findings about lines of an fstab, compared with the units that systemd's generator makes of the lines."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,10 @@ TOP = tempfile.mkdtemp()
 
 
 class Made:
-    """The units of an fstab: by name the source; which of them something starts; what the generator reports."""
+    """The units that the generator makes of an fstab.
+
+    what: sources by the names of units; started: by these names, the directories *.requires, *.wants that
+    have the unit; status, out: exit status and messages of the generator."""
 
     def __init__(self, text):
         top = tempfile.mkdtemp(dir=TOP)
@@ -82,7 +85,8 @@ def judge_pairs():
 
 
 def judge_mappings():
-    """A line of an fstab pulls in the mapping that it names, even if the crypttab says noauto; cryptsetup.target only others."""
+    """A line of an fstab pulls in the mapping that it names, even if the crypttab says noauto; cryptsetup.target
+    pulls in only mappings without noauto."""
     generator = os.path.dirname(GENERATOR) + "/systemd-cryptsetup-generator"
     if not os.path.exists(generator):
         print("  systemd-cryptsetup-generator is missing")

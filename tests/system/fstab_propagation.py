@@ -134,7 +134,7 @@ new = in_namespace(True, lambda: again(lines))
 gm.expect("/B/s/t/in" in {row[0] for row in new} and "/B/s/t/in" not in {row[0] for row in live}, f"a lost master: {new}")
 gm.expect("also mounts @/B/s/t/in" in err, f"a lost master: {err}")
 
-# What an fstab makes is compared with what is mounted: mount points, what is reported of the merge, of the audit.
+# The mounts that an fstab makes are compared with the existing ones, and with the reports of merge and audit.
 LINES = ["@/A @/B none bind 0 0", "x @/A/m tmpfs defaults 0 0", "@/A/m @/B/m none bind 0 0", "x @/B/m tmpfs defaults 0 0",
          "@/A @/B none rbind 0 0", "@/A @/B none bind,private 0 0", "@/A @/B none bind,slave 0 0"]
 MERGES = [
@@ -219,7 +219,7 @@ for setup, expected in NESTED:
     gm.expect(len(found) == len(expected) and all(want[0] == row[0] and want[1] in row[1] and want[2] in row[2]
                                                   for want, row in zip(expected, found)), f"{setup}: {found}")
 
-# Whatever lines make, they are said to make nothing else: random binds, mounts and propagation.
+# Random binds, mounts and propagation: after mount -a, no difference between lines and mounts is reported.
 NAMES = ["A", "A/m", "A/s", "A/s/t", "B", "B/m", "C", "C/s", "D/d"]
 WORDS = ["", "", "", "", ",private", ",slave", ",shared", ",rprivate", ",rslave", ",unbindable", ",slave,shared"]
 

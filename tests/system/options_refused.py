@@ -111,7 +111,7 @@ for features, accepting in (("free-space-tree", {"clear_cache,space_cache=v1"}),
         gm.umount(f"{store}/d")
 shutil.rmtree(store)
 
-# A kernel before the end of an option.
+# A kernel that still accepts the option.
 gm.touch(f"{WORK}/fstab", "/dev/null /nosuch ext4 noauto,noacl 0 0\n")
 for prefix, severity in (((), "warning"), (("setarch", "--uname-2.6"), "info")):
     result = gm.getmnt("audit", f"--fstab={WORK}/fstab", "--only=FSTAB-OPT-UNKNOWN", "--json", "-v",

@@ -42,7 +42,7 @@ def places(root):
             else:
                 probe(where, *args, want={where: "hung", "/silent": "hung", "/ok": "ok"})
         if where == "/run/user":
-            # What can block is not touched: the next place is used.
+            # A directory that can block is not touched: the next directory is used.
             for env in ({}, {"XDG_RUNTIME_DIR": "/run/user"}, {"XDG_RUNTIME_DIR": "/run/user/4242"}):
                 probe(where, want={where: "hung", "/silent": "hung", "/ok": "ok"}, uid=4242, env=env)
             os.chown(gm.mkdir("/tmp/own"), 4242, 4242)

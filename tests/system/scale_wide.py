@@ -99,7 +99,7 @@ with hosts.MountMax(SIZES[-1]):
         check_forms(all_ids, all_points)
         if size == SIZES[0]:
             gm.check("walked", [names for names in gm.ONE_EACH if names[0] != "hint"])
-    # A mount is found by its 64-bit ID next to a stack so deep that mountinfo, which lacks them, is read otherwise.
+    # For a stack this deep getmnt otherwise reads mountinfo, which lacks 64-bit IDs; a mount is still found by its ID.
     if gm.KERNEL >= (6, 8) and "listmount" not in gm.OFF:
         gm.tmpfs(root / "stack")
         for _ in range(5000):

@@ -132,7 +132,7 @@ for protect in ("0", "1"):
         os.seteuid(0)
         gm.expect((errno.EACCES in want) == (protect == "1"), f"kernel: {want}")
         compare(f"{protect} {uid}", want, uid)
-# Such a link has no type, without which -prune is false; with -depth it is always true.
+# A link that cannot be followed has no type, and -prune is false for it; with -depth, -prune is always true.
 for depth in ((), ("-depth",)):
     result = gm.getmnt("find", "-L", "/links", "-mindepth", "2", *depth, "-prune", uid=uid)
     names = set(result.out.decode().split("\n")) & want[errno.EACCES]

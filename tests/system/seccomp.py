@@ -183,7 +183,7 @@ for number in (1, 13, 22, 38):
                   and all(row["btime"] is None and row["mnt-id"] == mount_id(row["path"]) for row in rows),
                   f"statx: {number}: {more}: {rows[:3]}")
 
-# An audit in a child works where nothing can end the child together with its parent.
+# An audit in a child also works if prctl() is refused, by which the child would end together with its parent.
 if not gm.sanitized():
     NR["prctl"] = {"x86_64": 157, "aarch64": 167}[os.uname().machine]
     AUDIT = ("audit", "--static", "--fstab", gm.touch("/etc/fstab"), "--max-time=60")
