@@ -25,15 +25,11 @@ class SizedFuse(gm.FileFuse):
         return super().answer(opcode, node, body)
 
 
-def fill(directory, uid):
+def fill(directory):
     """Write as an ordinary user until the file system is full."""
     os.chmod(directory, 0o777)
-    def become():
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
     subprocess.run(["dd", "if=/dev/zero", "of=fill", "bs=64k"], cwd=directory, stderr=subprocess.DEVNULL,
-                   preexec_fn=become, check=False)
+                   preexec_fn=gm.become_nobody, check=False)
     os.sync()
 
 
@@ -60,7 +56,7 @@ for name, mkfs in {"reserved": ("mkfs.ext4", "-q", "-m", "20"), "inodes": ("mkfs
         gm.loop_mount(gm.image(f"{top}/{name}.img", size, *mkfs), f"{top}/{name}")
     else:
         print(f"  not run: {name}: {mkfs[0]} or the type is missing")
-fill(f"{top}/reserved", 65534)
+fill(f"{top}/reserved")
 for i in range(64):
     gm.touch(f"{top}/none/{i}")
 try:
