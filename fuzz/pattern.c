@@ -9,8 +9,8 @@
 #include "lib/fuzz.h"
 
 #include "base/casefold.h"
-#include "search/glob.h"
-#include "search/pattern.h"
+#include "select/glob.h"
+#include "select/pattern.h"
 
 #include <errno.h>
 #include <stdlib.h>

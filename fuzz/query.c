@@ -9,7 +9,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "search/query.h"
+#include "select/query.h"
 
 #include <dirent.h>
 #include <errno.h>

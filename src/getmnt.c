@@ -112,12 +112,25 @@
  *     walk.c             the search policy: all pruning rules
  *     pass.c             the passes of a search, and their limits
  *     missing.c          mounts that neither hints nor search found
- *   search/              the search primitive
- *     search.c           setting up and running a search
+ *   select/              what to find: patterns and expressions, compiled (pure)
  *     pattern.c          pattern language: compile and match
  *     expand.c           a pattern cut into components, its braces expanded
  *     glob.c             one component of a pattern
  *     glob_parse.c       its text as tokens
+ *     query.c            find's expression language as data: the tree, and what it needs
+ *     query_table.c      its primaries: one row each
+ *     query_parse.c      operators, and the errors of expressions
+ *     query_args.c       arguments of tests: numbers, sizes, modes, types, owners, files
+ *     query_time.c       tests of times
+ *     query_date.c       dates
+ *     query_actions.c    actions, -prune and options
+ *     query_match.c      patterns and regular expressions
+ *     query_bounds.c     the ranges that a query requires: for an index
+ *     query_eval.c       evaluating with the facts known so far
+ *     query_tests.c      the tests
+ *     query_print.c      the canonical string
+ *   search/              the search primitive
+ *     search.c           setting up and running a search
  *     avoid.c            which names lead to other mounts
  *     mounts.c           the mounts that a search can meet: which may be accessed
  *     follow.c           following symlinks safely; ancestors of directories
@@ -133,18 +146,6 @@
  *     queue.c            results, passed from workers to the caller
  *     record.c           from the queue to the entries of readsearch()
  *     visit.c            objects of a query, for their actions; their directories
- *     query.c            find's expression language as data: the tree, and what it needs
- *     query_table.c      its primaries: one row each
- *     query_parse.c      operators, and the errors of expressions
- *     query_args.c       arguments of tests: numbers, sizes, modes, types, owners, files
- *     query_time.c       tests of times
- *     query_date.c       dates
- *     query_actions.c    actions, -prune and options
- *     query_match.c      patterns and regular expressions
- *     query_bounds.c     the ranges that a query requires: for an index
- *     query_eval.c       evaluating with the facts known so far
- *     query_tests.c      the tests
- *     query_print.c      the canonical string
  *     query_host.c       users, groups and files of this host
  *     talk.c             a conversation with a server of searches, without I/O
  *     wire.c             the protocol of getmnt serve: frames and requests

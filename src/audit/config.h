@@ -14,7 +14,7 @@
 #include "audit/rules.h"
 #include "discover/discover.h"
 #include "mountopts/options.h"
-#include "search/glob.h"
+#include "select/glob.h"
 
 enum {
 	AUDIT_LINE_MAX = 4096,       /* maximum bytes of a line */

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/column.h"
-#include "search/query.h"
+#include "select/query.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  */
 #include "index/scan_impl.h"
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <dirent.h>
 #include <stdlib.h>

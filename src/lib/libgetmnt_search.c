@@ -6,6 +6,7 @@
 
 #include "lib/libgetmnt_mounts.h"
 #include "os/caller.h"
+#include "search/query_host.h"
 
 #include <stdlib.h>
 

@@ -6,8 +6,8 @@
 #include "search/chirp.h"
 
 #include "base/intern.h"
-#include "search/pattern.h"
-#include "search/query.h"
+#include "select/pattern.h"
+#include "select/query.h"
 
 enum {
 	CHIRP_LINE = 1024,             /* bytes of a request with its newline; the server closes the

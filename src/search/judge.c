@@ -9,6 +9,7 @@
 #include "search/search_impl.h"
 
 #include "os/file.h"
+#include "search/query_host.h"
 
 #include <assert.h>
 #include <dirent.h>

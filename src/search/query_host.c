@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a query needs to know of the world, from this process. */
-#include "search/query.h"
+#include "search/query_host.h"
 
 #include "base/fail.h"
 #include "os/change.h"

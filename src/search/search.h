@@ -13,8 +13,8 @@
 #include "bfs.h"
 #include "os/os.h"
 #include "search/mounts.h"
-#include "search/query.h"
 #include "search/source.h"
+#include "select/query.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,8 +13,8 @@
 #include "os/caller.h"
 #include "os/file.h"
 #include "search/follow.h"
-#include "search/pattern.h"
 #include "search/queue_impl.h"
+#include "select/pattern.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -12,9 +12,9 @@
 #ifndef GM_SEARCH_SOURCE_H
 #define GM_SEARCH_SOURCE_H
 
-#include "search/pattern.h"
-#include "search/query.h"
-#include "search/query_bounds.h"
+#include "select/pattern.h"
+#include "select/query.h"
+#include "select/query_bounds.h"
 
 #include <stdbool.h>
 #include <stddef.h>

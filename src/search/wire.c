@@ -2,7 +2,7 @@
 /* Frames, and requests. */
 #include "search/wire.h"
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <endian.h>
 #include <stdlib.h>

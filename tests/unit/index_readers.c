@@ -7,7 +7,7 @@
 #include "index/report.h"
 #include "index/scan.h"
 #include "index/store_impl.h"
-#include "search/query.h"
+#include "select/query.h"
 #include "query_world.h"
 #include "store_world.h"
 

@@ -9,7 +9,7 @@
 #define GM_TESTS_QUERY_WORLD_H
 
 #include "base/strbuf.h"
-#include "search/query.h"
+#include "select/query.h"
 
 extern const struct query_env query_world;
 

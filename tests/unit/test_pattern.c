@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "unit.h"
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 /** Compile a valid pattern. */
 static struct pattern *compile(const char *text, unsigned flags)

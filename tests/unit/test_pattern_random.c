@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "unit.h"
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <fnmatch.h>
 #include <sys/random.h>

@@ -4,7 +4,7 @@
  * expressions are true are within the bounds of these.
  */
 #include "query_world.h"
-#include "search/query_bounds.h"
+#include "select/query_bounds.h"
 #include "unit.h"
 
 #include <dirent.h>

@@ -13,8 +13,8 @@
 #include "cmd/found/searched.h"
 #include "getmnt/search.h"
 #include "search/mounts.h"
-#include "search/pattern.h"
 #include "search/search_impl.h"
+#include "select/pattern.h"
 
 #include <ftw.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
 #include "tree.h"
 
 #include "base/array.h"
+#include "search/query_host.h"
 #include "search/search_impl.h"
 #include "search/source.h"
 

@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <ftw.h>
 #include <limits.h>

@@ -13,6 +13,7 @@
 #include "cmd/found/roots.h"
 #include "cmd/found/searched.h"
 #include "cmd/text.h"
+#include "search/query_host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "base/command.h"
 #include "cmd/cmd.h"
-#include "search/query.h"
+#include "select/query.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "os/file.h"
 #include "os/os.h"
 #include "path/resolve.h"
-#include "search/query.h"
+#include "select/query.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "base/escape.h"
 #include "cmd/cmd.h"
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,8 @@
 #include "base/words.h"
 #include "cmd/cmd.h"
 #include "os/os.h"
-#include "search/query.h"
+#include "search/query_host.h"
+#include "select/query.h"
 
 #include <errno.h>
 #include <inttypes.h>

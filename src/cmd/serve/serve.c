@@ -9,9 +9,9 @@
  */
 #include "cmd/cmd.h"
 
-#include "search/pattern.h"
 #include "search/search.h"
 #include "search/wire.h"
+#include "select/pattern.h"
 
 #include <errno.h>
 #include <limits.h>

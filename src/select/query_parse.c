@@ -9,7 +9,7 @@
  *
  * The recursion is bounded by the number of open parentheses.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/array.h"
 #include "base/fail.h"

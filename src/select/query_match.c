@@ -5,10 +5,10 @@
  * fnmatch() and regexes follow the locale, as GNU find's do.  Patterns without brackets and
  * question marks mean the same in each: they are compared as bytes, by glob.c.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/escape.h"
-#include "search/glob.h"
+#include "select/glob.h"
 
 #include <ctype.h>
 #include <errno.h>

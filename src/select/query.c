@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries: the tree, and what it needs. */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/array.h"
 

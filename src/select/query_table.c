@@ -5,7 +5,7 @@
  * Source: POSIX.1-2024 find; find(1) of GNU findutils 4.9; bfs(1) for -exclude, -hidden, -nohidden
  * and -unique.  -dev is ours.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/words.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The canonical string of a query. */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/escape.h"
 #include "base/fail.h"

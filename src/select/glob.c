@@ -20,7 +20,7 @@
  * characters wherever it is found.  Invalid bytes (codes from UTF8_RAW on) remain tokens, since
  * `\xc3*` would otherwise match the first half of an é.
  */
-#include "search/glob_impl.h"
+#include "select/glob_impl.h"
 
 #include <string.h>
 

@@ -46,8 +46,8 @@
  * Source: "Search Should be a System Call", sections 2 and 4; where its implementations differ from
  * it, the implementations; fnmatch(3) for the contents of a component.
  */
-#ifndef GM_SEARCH_PATTERN_H
-#define GM_SEARCH_PATTERN_H
+#ifndef GM_SELECT_PATTERN_H
+#define GM_SELECT_PATTERN_H
 
 #include "base/strbuf.h"
 

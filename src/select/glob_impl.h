@@ -2,10 +2,10 @@
 /**
  * Tokens of patterns, shared by glob_parse.c and glob.c.
  */
-#ifndef GM_SEARCH_GLOB_IMPL_H
-#define GM_SEARCH_GLOB_IMPL_H
+#ifndef GM_SELECT_GLOB_IMPL_H
+#define GM_SELECT_GLOB_IMPL_H
 
-#include "search/glob.h"
+#include "select/glob.h"
 
 #include "base/casefold.h"
 

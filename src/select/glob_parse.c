@@ -2,7 +2,7 @@
 /*
  * The text of a pattern, as tokens: one for each character or wildcard.
  */
-#include "search/glob_impl.h"
+#include "select/glob_impl.h"
 
 #include "base/fail.h"
 

@@ -17,8 +17,8 @@
  *
  * A query never changes after parsing: threads may share it.
  */
-#ifndef GM_SEARCH_QUERY_H
-#define GM_SEARCH_QUERY_H
+#ifndef GM_SELECT_QUERY_H
+#define GM_SELECT_QUERY_H
 
 #include "base/strbuf.h"
 #include "os/kernel.h"
@@ -254,14 +254,5 @@ bool query_date(const char *text, const struct timespec *now, struct timespec *d
 
 /** The forms of dates, for messages. */
 extern const char query_date_forms[];
-
-/* query_host.c: this process as a query_env. */
-
-/** Fill env's now, user, group and file; arg becomes os, whose calls are counted. */
-struct os;
-void query_env_host(struct query_env *env, struct os *os);
-
-/** Whether a user or group has a name.  @return 1, 0, or -1 with errno. */
-int query_host_owner(bool group, uint32_t id);
 
 #endif

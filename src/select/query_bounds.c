@@ -4,9 +4,9 @@
  * divides into those for which it is true and those for which it is false.  A set is represented by
  * its bounds, which may contain more.  The sets that arrive at actions are united.
  */
-#include "search/query_bounds.h"
+#include "select/query_bounds.h"
 
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include <dirent.h>
 

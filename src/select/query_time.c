@@ -9,7 +9,7 @@
  *
  * With -daystart ages count from the end of the day.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
  * known.  With `exact` they are also sufficient, except at the ends of times: there, fractions of
  * seconds decide.
  */
-#ifndef GM_SEARCH_QUERY_BOUNDS_H
-#define GM_SEARCH_QUERY_BOUNDS_H
+#ifndef GM_SELECT_QUERY_BOUNDS_H
+#define GM_SELECT_QUERY_BOUNDS_H
 
-#include "search/query.h"
+#include "select/query.h"
 
 /** A range, both ends included; min > max: nothing. */
 struct query_range {

@@ -13,7 +13,7 @@
  * Braces can have exponentially many combinations.  What may be spent on them is limited; a place
  * with more becomes one option, the automaton.
  */
-#include "search/expand.h"
+#include "select/expand.h"
 
 #include "base/array.h"
 #include "base/fail.h"

@@ -6,11 +6,11 @@
  * Braces are expanded here, as far as that stays short.  A component with more combinations is left
  * to an automaton, so the work is linear in the length of the text.
  */
-#ifndef GM_SEARCH_EXPAND_H
-#define GM_SEARCH_EXPAND_H
+#ifndef GM_SELECT_EXPAND_H
+#define GM_SELECT_EXPAND_H
 
 #include "base/strbuf.h"
-#include "search/glob.h"
+#include "select/glob.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tests: each is evaluated with what is known of the object at this level. */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  * that names a date or a time of day replaces that of now; a date alone means its midnight.
  * Then years, months and days are added, and at last hours, minutes and seconds.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/words.h"
 

@@ -26,12 +26,12 @@
  * state, and all such states that are live are matched together by an automaton of characters,
  * which contains the whole text; the slashes and ends that it reaches say which states are next.
  */
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include "base/casefold.h"
 #include "base/fail.h"
-#include "search/expand.h"
-#include "search/glob_impl.h"
+#include "select/expand.h"
+#include "select/glob_impl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing the arguments of tests: numbers, sizes, modes, types, patterns, owners, files. */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include "base/words.h"
 

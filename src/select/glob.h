@@ -5,10 +5,10 @@
  *
  * Compiled components share arrays in a block of memory that the caller owns.
  */
-#ifndef GM_SEARCH_GLOB_H
-#define GM_SEARCH_GLOB_H
+#ifndef GM_SELECT_GLOB_H
+#define GM_SELECT_GLOB_H
 
-#include "search/pattern.h"
+#include "select/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

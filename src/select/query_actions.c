@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing actions, -prune and options. */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include <time.h>
 

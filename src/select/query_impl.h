@@ -15,10 +15,10 @@
  *
  * Within a list, tests between which no action or -prune stands are ordered by cost.
  */
-#ifndef GM_SEARCH_QUERY_IMPL_H
-#define GM_SEARCH_QUERY_IMPL_H
+#ifndef GM_SELECT_QUERY_IMPL_H
+#define GM_SELECT_QUERY_IMPL_H
 
-#include "search/query.h"
+#include "select/query.h"
 
 #include "base/arena.h"
 

@@ -6,7 +6,7 @@
  * fail.  What is to the right of an OPEN operand may be evaluated or not: walk->reach is then
  * OPEN, and the actions found there are reached perhaps.
  */
-#include "search/query_impl.h"
+#include "select/query_impl.h"
 
 #include <assert.h>
 #include <dirent.h>
