@@ -11,7 +11,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -129,6 +129,21 @@
  *     query_eval.c       evaluating with the facts known so far
  *     query_tests.c      the tests
  *     query_print.c      the canonical string
+ *   remote/              searches on other hosts: the protocol, and what a client does
+ *     talk.c             a conversation with a server of searches, without I/O
+ *     wire.c             the protocol of getmnt serve: frames and requests
+ *     wire_answer.c      answers, and the client's side
+ *     remote.c           the hosts of a search, and their connections
+ *     end.c              how a connection ends, and why
+ *     root.c             names of roots on other hosts
+ *     rsh.c              connections by ssh
+ *     chirp.c            a conversation with a Chirp server
+ *     chirp_proof.c      how it learns who this user is
+ *     chirp_pattern.c    patterns and paths in its requests
+ *     chirp_record.c     lines of its answers
+ *     chirp_answer.c     its answers as entries
+ *     chirp_hold.c       entries kept until it is known which directories are symlinks
+ *     chirp_link.c       the connection, and the file that proves who this user is
  *   search/              the search primitive
  *     search.c           setting up and running a search
  *     avoid.c            which names lead to other mounts
@@ -147,24 +162,10 @@
  *     record.c           from the queue to the entries of readsearch()
  *     visit.c            objects of a query, for their actions; their directories
  *     query_host.c       users, groups and files of this host
- *     talk.c             a conversation with a server of searches, without I/O
- *     wire.c             the protocol of getmnt serve: frames and requests
- *     wire_answer.c      answers, and the client's side
- *     remote.c           the hosts of a search, and their connections
- *     remote_end.c       how a connection ends, and why
- *     remote_root.c      names of roots on other hosts
  *     remote_search.c    entries of other hosts in a search
- *     rsh.c              connections by ssh
  *     delegate.c         mounts that their servers search
  *     delegate_mount.c   where a mount leads, and whether a server shows the same
  *     exported.c         on a server: whether NFS shows the same
- *     chirp.c            a conversation with a Chirp server
- *     chirp_proof.c      how it learns who this user is
- *     chirp_pattern.c    patterns and paths in its requests
- *     chirp_record.c     lines of its answers
- *     chirp_answer.c     its answers as entries
- *     chirp_hold.c       entries kept until it is known which directories are symlinks
- *     chirp_link.c       the connection, and the file that proves who this user is
  *   index/               the metadata index of a file system
  *     row.c              an object as numbers in columns
  *     segment.c          a cluster as bytes: opening it

@@ -7,8 +7,8 @@
 #define GM_SEARCH_DELEGATE_H
 
 #include "base/strbuf.h"
+#include "remote/remote.h"
 #include "search/mounts.h"
-#include "search/remote.h"
 #include "search/search.h"
 
 #include <stdbool.h>

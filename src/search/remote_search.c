@@ -2,7 +2,7 @@
 /* Other hosts in a search: what they are to search for, and their entries. */
 #include "search/search_impl.h"
 
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include <errno.h>
 #include <limits.h>

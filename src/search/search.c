@@ -27,7 +27,7 @@
 #include "search/search_impl.h"
 
 #include "base/fail.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include <dirent.h>
 #include <errno.h>

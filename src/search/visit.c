@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "path/resolve.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include <dirent.h>
 #include <errno.h>

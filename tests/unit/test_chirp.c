@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include <dirent.h>
 

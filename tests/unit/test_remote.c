@@ -2,7 +2,7 @@
 /* Roots on other hosts, and the words of --rsh.  tests/system/remote.py has the conversations. */
 #include "unit.h"
 
-#include "search/remote.h"
+#include "remote/remote.h"
 
 UNIT_TEST(roots)
 {

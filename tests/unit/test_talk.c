@@ -2,7 +2,7 @@
 /* Conversations with servers: what the protocols share. */
 #include "unit.h"
 
-#include "search/talk.h"
+#include "remote/talk.h"
 
 UNIT_TEST(paths)
 {

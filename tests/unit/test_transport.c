@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "getmnt/search.h"
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include <dirent.h>
 #include <pthread.h>

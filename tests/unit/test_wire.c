@@ -2,7 +2,7 @@
 /* The protocol of getmnt serve: what is sent is received, and what is not valid is refused. */
 #include "unit.h"
 
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include <dirent.h>
 

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "cmd/cmd.h"
 #include "os/change.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include <dirent.h>
 #include <errno.h>

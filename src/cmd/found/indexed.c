@@ -14,7 +14,7 @@
 #include "os/change.h"
 #include "os/file.h"
 #include "os/inodes.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 #include "mounts/table.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "cmd/cmd.h"
 #include "cmd/found/flow.h"
 #include "os/file.h"
-#include "search/chirp.h"
-#include "search/remote.h"
+#include "remote/chirp.h"
+#include "remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>

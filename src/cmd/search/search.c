@@ -15,7 +15,7 @@
 #include "cmd/search/run.h"
 #include "cmd/found/searched.h"
 #include "os/os.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 #include "search/search.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "base/map64.h"
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include <dirent.h>
 #include <errno.h>

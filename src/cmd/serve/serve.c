@@ -9,8 +9,8 @@
  */
 #include "cmd/cmd.h"
 
+#include "remote/wire.h"
 #include "search/search.h"
-#include "search/wire.h"
 #include "select/pattern.h"
 
 #include <errno.h>

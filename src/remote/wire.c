@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames, and requests. */
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include "select/pattern.h"
 

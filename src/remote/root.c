@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Roots on other hosts, and the words of a command that reaches them (pure). */
-#include "search/remote.h"
+#include "remote/remote.h"
 
 static const char *const schemes[] = {"ssh", "chirp"};
 

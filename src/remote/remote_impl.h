@@ -2,12 +2,12 @@
 /**
  * Shared by the files that drive conversations with other hosts.
  */
-#ifndef GM_SEARCH_REMOTE_IMPL_H
-#define GM_SEARCH_REMOTE_IMPL_H
+#ifndef GM_REMOTE_REMOTE_IMPL_H
+#define GM_REMOTE_REMOTE_IMPL_H
 
-#include "search/remote.h"
+#include "remote/remote.h"
 
-#include "search/chirp_link.h"
+#include "remote/chirp_link.h"
 
 enum host_state { WAITING, TALKING, RESTING, ENDING, LEAVING, GONE };
 

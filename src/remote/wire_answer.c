@@ -5,7 +5,7 @@
  * An entry is a struct search_item of getmnt/search.h in little-endian order, with more numbers,
  * and like there followed by its attributes, its path, its target and its extended attributes.
  */
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include <dirent.h>
 #include <endian.h>

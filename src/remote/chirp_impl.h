@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** Shared by the files of the Chirp client. */
-#ifndef GM_SEARCH_CHIRP_IMPL_H
-#define GM_SEARCH_CHIRP_IMPL_H
+#ifndef GM_REMOTE_CHIRP_IMPL_H
+#define GM_REMOTE_CHIRP_IMPL_H
 
-#include "search/chirp.h"
+#include "remote/chirp.h"
 
 #include "base/intern.h"
 #include "select/pattern.h"

@@ -3,11 +3,11 @@
  * What a conversation with a Chirp server needs of this host: a connection, and a file that proves
  * who this user is.
  */
-#ifndef GM_SEARCH_CHIRP_LINK_H
-#define GM_SEARCH_CHIRP_LINK_H
+#ifndef GM_REMOTE_CHIRP_LINK_H
+#define GM_REMOTE_CHIRP_LINK_H
 
 #include "os/os.h"
-#include "search/chirp.h"
+#include "remote/chirp.h"
 
 /** All zero: not started. */
 struct chirp_link {

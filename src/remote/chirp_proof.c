@@ -6,7 +6,7 @@
  * dangerous: only DIRECTORY/challenge.*, and only if the user trusts the server or it is on this
  * host.
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include "base/words.h"
 

@@ -6,11 +6,11 @@
  * All of it runs in the caller's thread, by poll(2).  What a host sends is read only while the
  * queue for the caller is short; otherwise the host waits.
  */
-#ifndef GM_SEARCH_REMOTE_H
-#define GM_SEARCH_REMOTE_H
+#ifndef GM_REMOTE_REMOTE_H
+#define GM_REMOTE_REMOTE_H
 
 #include "os/os.h"
-#include "search/talk.h"
+#include "remote/talk.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  *
  * Nothing in a path is escaped, neither ':' nor a newline.
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include <ctype.h>
 #include <errno.h>

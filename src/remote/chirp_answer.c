@@ -6,7 +6,7 @@
  * answer ends.  A name can therefore look like other entries: nothing in the protocol tells them
  * apart.
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -19,10 +19,10 @@
  * a client that knows each directory can do: SEARCH_XDEV, a limit of the depth that is reported,
  * and SEARCH_ENGINE_SYNC.
  */
-#ifndef GM_SEARCH_CHIRP_H
-#define GM_SEARCH_CHIRP_H
+#ifndef GM_REMOTE_CHIRP_H
+#define GM_REMOTE_CHIRP_H
 
-#include "search/talk.h"
+#include "remote/talk.h"
 
 /** The port of a server, unless the URL has one. */
 #define CHIRP_PORT "9094"

@@ -15,11 +15,11 @@
  * What is kept is bounded: the queue gets at most one read of each host more than QUEUE_MOST; each
  * conversation keeps less than TALK_KEPT, and the end of its messages (remote_why.c).
  */
-#include "search/remote_impl.h"
+#include "remote/remote_impl.h"
 
 #include "base/array.h"
 #include "os/process.h"
-#include "search/wire.h"
+#include "remote/wire.h"
 
 #include <errno.h>
 #include <signal.h>

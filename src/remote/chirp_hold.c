@@ -7,7 +7,7 @@
  * kept until the answer is complete.  Then one more round trip tells which directories above
  * entries are symlinks.
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include "base/array.h"
 

@@ -8,7 +8,7 @@
  *                       ^      ^           or a directory to list, whose answer adds others
  *                     first  unsent
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include "path/resolve.h"
 

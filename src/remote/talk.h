@@ -17,8 +17,8 @@
  * Everything received is hostile.  A protocol bounds each length before it allocates or waits,
  * keeps less than TALK_KEPT bytes between two calls, and checks each path by talk_path_wrong().
  */
-#ifndef GM_SEARCH_TALK_H
-#define GM_SEARCH_TALK_H
+#ifndef GM_REMOTE_TALK_H
+#define GM_REMOTE_TALK_H
 
 #include "getmnt/search.h"
 #include "base/strbuf.h"

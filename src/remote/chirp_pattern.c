@@ -7,7 +7,7 @@
  * since it may match a byte, white space by `?`, since it would end the pattern, an invalid byte or
  * a bracket other than [a-z0-9] by `*`.
  */
-#include "search/chirp_impl.h"
+#include "remote/chirp_impl.h"
 
 #include "base/array.h"
 #include "base/casefold.h"

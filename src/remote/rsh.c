@@ -6,7 +6,7 @@
  * and gets a Ctrl-C as well.  A cron job has no terminal, so ssh asks nobody there and fails; with
  * several hosts it asks nobody either (BatchMode), since nobody would know which host asks.
  */
-#include "search/remote.h"
+#include "remote/remote.h"
 
 #include "base/fail.h"
 #include "os/process.h"

@@ -11,10 +11,10 @@
  * Both sides are hostile to each other: every length is checked before it is used, and a reader
  * keeps at most one frame.
  */
-#ifndef GM_SEARCH_WIRE_H
-#define GM_SEARCH_WIRE_H
+#ifndef GM_REMOTE_WIRE_H
+#define GM_REMOTE_WIRE_H
 
-#include "search/talk.h"
+#include "remote/talk.h"
 
 #include <stdint.h>
 

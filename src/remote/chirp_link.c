@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "search/chirp_link.h"
+#include "remote/chirp_link.h"
 
 #include "os/change.h"
 #include "os/process.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the protocols share. */
-#include "search/talk.h"
+#include "remote/talk.h"
 
 void talk_init(struct talk *talk, const struct talk_ops *ops)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a connection ends: what its process said, its failure, its end. */
-#include "search/remote_impl.h"
+#include "remote/remote_impl.h"
 
 #include "os/process.h"
 
