@@ -8,7 +8,7 @@
  */
 #include "lib/fuzz.h"
 
-#include "index/store_impl.h"
+#include "index/store/store_impl.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -167,34 +167,39 @@
  *     delegate_mount.c   where a mount leads, and whether a server shows the same
  *     exported.c         on a server: whether NFS shows the same
  *   index/               the metadata index of a file system
+ *   index/segment/       a cluster of objects as bytes
  *     row.c              an object as numbers in columns
- *     segment.c          a cluster as bytes: opening it
- *     segment_columns.c  reading columns, rows and slots
- *     segment_names.c    reading names
- *     segment_filter.c   Bloom filters
- *     segment_check.c    verifying a cluster
- *     segment_pack.c     numbers packed as bits
- *     segment_write.c    writing a cluster
- *     segment_order.c    the order of its rows: a K-D tree
- *     segment_dict.c     its names and their filters
  *     bytes.h            little-endian numbers
+ *     segment.c          a cluster as bytes: opening it
+ *     columns.c          reading columns, rows and slots
+ *     names.c            reading names
+ *     filter.c           Bloom filters
+ *     check.c            verifying a cluster
+ *     pack.c             numbers packed as bits
+ *     write.c            writing a cluster
+ *     order.c            the order of its rows: a K-D tree
+ *     dict.c             its names and their filters
+ *   index/store/         the files of an index, and their changes
  *     manifest.c         what an index consists of, as bytes
  *     journal.c          records of the journal as bytes
  *     delta.c            the changes of a cluster, in memory
  *     store.c            opening an index: maps of segments, recovery
- *     store_dirs.c       its directories: names, paths
+ *     dirs.c             its directories: names, paths
  *     change.c           its changes, and their commit
  *     fold.c             clusters rewritten with their changes, segments merged
- *     store_check.c      verifying an index
+ *     check.c            verifying an index
  *     replace.c          its files: new ones, the manifest replaced, old ones removed
+ *     place.c            where indexes are, and which file systems have one
+ *     tree.c             all directories, in memory
+ *     objects.c          what the index has of some directories
+ *   index/build/         building an index
  *     spill.c            rows as bytes, while they wait for an index to be built
  *     pack.c             directories of a tree packed into clusters
  *     build.c            building: the table of directories, the spill file
- *     build_write.c      building: making clusters in several threads
+ *     write.c            building: making clusters in several threads
  *     walk.c             the objects of a mount, for an index
- *     tree.c             all directories, in memory
+ *   index/follow/        an index made to follow its file system
  *     chain.c            opening them, each relative to its parent
- *     objects.c          what the index has of some directories
  *     gather.c           the entries of a directory and their attributes, read by any thread
  *     refresh.c          a directory or a name compared with the file system
  *     refresh_many.c     many directories read, gathered by threads
@@ -203,10 +208,10 @@
  *     update.c           directories whose times changed, read again
  *     watch.c            an index that follows its file system
  *     events.c           events of fanotify as places to look at
+ *   index/scan/          finding and summing up what an index has
  *     scan.c             candidates for a query, cluster by cluster
- *     scan_wish.c        what it looks for: keys of filters, ranges of columns
- *     scan_dirs.c        its directories: which are entered, their paths
- *     place.c            where indexes are, and which file systems have one
+ *     wish.c             what it looks for: keys of filters, ranges of columns
+ *     dirs.c             its directories: which are entered, their paths
  *     report.c           disk usage, from columns
  *     export.c           all objects, cluster by cluster
  *   host/                data of a host besides its mount table (never prints)

@@ -6,7 +6,7 @@
 #ifndef GM_TESTS_SEAL_SEGMENT_H
 #define GM_TESTS_SEAL_SEGMENT_H
 
-#include "index/segment_impl.h"
+#include "index/segment/segment_impl.h"
 
 #include <stdbool.h>
 #include <stdint.h>

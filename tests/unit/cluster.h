@@ -3,7 +3,7 @@
 #ifndef GM_TESTS_CLUSTER_H
 #define GM_TESTS_CLUSTER_H
 
-#include "index/segment.h"
+#include "index/segment/segment.h"
 
 /** A cluster made by a test, with the names and rows that it must hold. */
 struct sample {

@@ -3,10 +3,10 @@
 
 #include "unit.h"
 
-#include "index/export.h"
-#include "index/report.h"
-#include "index/scan.h"
-#include "index/store_impl.h"
+#include "index/scan/export.h"
+#include "index/scan/report.h"
+#include "index/scan/scan.h"
+#include "index/store/store_impl.h"
 #include "select/query.h"
 #include "query_world.h"
 #include "store_world.h"
@@ -72,7 +72,7 @@ static int read_dirs(struct index *index, struct strbuf *out)
 	int rc = 0;
 	for (index_dir dir = 0; rc == 0 && dir < end; ++dir) {
 		struct index_row row;
-		rc = index_dir_row(index, dir, &row);
+		rc = index_dir_row(index, dir, INDEX_ALL, &row);
 		if (rc == 0)
 			rc = index_path(index, dir, index_root(index), out);
 		if (rc == 0)

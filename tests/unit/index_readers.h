@@ -3,7 +3,7 @@
 #ifndef GM_TESTS_INDEX_READERS_H
 #define GM_TESTS_INDEX_READERS_H
 
-#include "index/store.h"
+#include "index/store/store.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #ifndef GM_TESTS_STORE_WORLD_H
 #define GM_TESTS_STORE_WORLD_H
 
-#include "index/store.h"
+#include "index/store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

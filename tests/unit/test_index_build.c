@@ -2,7 +2,7 @@
 /* An index that is built of a generated tree, read back. */
 #include "unit.h"
 
-#include "index/build.h"
+#include "index/build/build.h"
 
 #include <dirent.h>
 
@@ -156,7 +156,7 @@ static void check_generated(struct os *os, int dirfd)
 		}
 		bool unread = i % 100 == 5;
 		if (index_lookup(index, strbuf_str(&path), &places[i]) != 0
-		    || index_dir_row(index, places[i], &row) != 0
+		    || index_dir_row(index, places[i], INDEX_ALL, &row) != 0
 		    || index_dir_get(index, places[i], &info) != 0) {
 			++wrong;
 			continue;

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "../lib/seal_segment.h"
-#include "index/store_impl.h"
+#include "index/store/store_impl.h"
 #include "index_readers.h"
 #include "store_world.h"
 #include "tree.h"

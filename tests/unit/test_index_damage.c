@@ -6,7 +6,7 @@
 
 #include "cluster.h"
 #include "fault.h"
-#include "index/segment_impl.h"
+#include "index/segment/segment_impl.h"
 
 /** Whether a call returned what it should, or reported damage. */
 static bool agrees(int result, bool same)

@@ -2,7 +2,7 @@
 /* Events of fanotify, from data: which places are to be looked at. */
 #include "unit.h"
 
-#include "index/events.h"
+#include "index/follow/events.h"
 
 #include <sys/fanotify.h>
 

@@ -4,7 +4,7 @@
 
 #include "loop.h"
 
-#include "index/look.h"
+#include "index/follow/look.h"
 #include "os/inodes.h"
 #include "os/change.h"
 

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "index/store_impl.h"
+#include "index/store/store_impl.h"
 #include "index_readers.h"
 #include "store_world.h"
 #include "tree.h"

@@ -2,8 +2,8 @@
 /* Packing of directories into clusters, on synthetic trees; and rows as bytes. */
 #include "unit.h"
 
-#include "index/pack.h"
-#include "index/spill.h"
+#include "index/build/pack.h"
+#include "index/build/spill.h"
 
 /** A tree under construction. */
 struct tree {

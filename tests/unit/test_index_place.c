@@ -4,7 +4,7 @@
 
 #include "cases.h"
 #include "discover/discover.h"
-#include "index/place.h"
+#include "index/store/place.h"
 
 /** Choose for the mounts of a discovery, and append a line for each. */
 static void choose(const struct discovery *d, struct strbuf *out)

@@ -2,9 +2,9 @@
 /* Disk usage from an index, and its export: sums by every key, hard links, changes. */
 #include "unit.h"
 
-#include "index/build.h"
-#include "index/export.h"
-#include "index/report.h"
+#include "index/build/build.h"
+#include "index/scan/export.h"
+#include "index/scan/report.h"
 
 #include <dirent.h>
 

@@ -10,7 +10,7 @@
 #include "tree.h"
 
 #include "base/map64.h"
-#include "index/scan.h"
+#include "index/scan/scan.h"
 
 #include <dirent.h>
 

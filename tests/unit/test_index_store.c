@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "fault.h"
-#include "index/store_impl.h"
+#include "index/store/store_impl.h"
 #include "store_world.h"
 #include "tree.h"
 
@@ -76,7 +76,7 @@ UNIT_TEST(clock)
 		struct index *index = world_open(w, &os, &tree);
 		index_dir dir = index_root(index);
 		struct index_row row;
-		CU_ASSERT_EQUAL(index_dir_row(index, dir, &row), 0);
+		CU_ASSERT_EQUAL(index_dir_row(index, dir, INDEX_ALL, &row), 0);
 		if (i % 4 == 0)
 			index_set_fresh(index, time, false);
 		else if (i % 4 == 1)

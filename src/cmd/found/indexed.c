@@ -10,7 +10,7 @@
 #include "cmd/stats.h"
 #include "cmd/text.h"
 #include "discover/discover.h"
-#include "index/scan.h"
+#include "index/scan/scan.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "os/inodes.h"

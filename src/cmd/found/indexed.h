@@ -12,7 +12,7 @@
 #include "cmd/found/roots.h"
 #include "cmd/text.h"
 #include "devmap.h"
-#include "index/place.h"
+#include "index/store/place.h"
 #include "search/source.h"
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "cmd/progress.h"
 #include "cmd/run.h"
 #include "cmd/text.h"
-#include "index/walk.h"
+#include "index/build/walk.h"
 #include "os/change.h"
 #include "os/file.h"
 #include "os/inodes.h"

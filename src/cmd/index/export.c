@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "cmd/found/object.h"
-#include "index/export.h"
+#include "index/scan/export.h"
 
 #include <errno.h>
 #include <stdlib.h>

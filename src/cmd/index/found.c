@@ -188,7 +188,7 @@ bool index_found_within(const struct index_run *ir, size_t i)
 		/* Of a subvolume, the index of a directory above the subvolume has only the name
 		   (IF_UNREAD), not the contents: then the contents are not in both indexes. */
 		if (below && k != i && *below && index_lookup(found[k].index, below, &dir) == 0
-		    && index_dir_row(found[k].index, dir, &row) == 0
+		    && index_dir_row(found[k].index, dir, INDEX_ALL, &row) == 0
 		    && !(row.col[IC_FLAGS] & IF_UNREAD))
 			return true;
 	}

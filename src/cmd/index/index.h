@@ -10,9 +10,9 @@
 #include "cmd/cmd.h"
 #include "cmd/run.h"
 #include "cmd/text.h"
-#include "index/place.h"
-#include "index/refresh.h"
-#include "index/store.h"
+#include "index/follow/refresh.h"
+#include "index/store/place.h"
+#include "index/store/store.h"
 
 /** The options of all subcommands; the first member of the options of each. */
 struct index_opts {

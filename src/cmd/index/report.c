@@ -12,7 +12,7 @@
 #include "cmd/putfile.h"
 #include "cmd/index/table.h"
 #include "cmd/run.h"
-#include "index/report.h"
+#include "index/scan/report.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 
 #include "cmd/found/indexed.h"
 #include "cmd/index/table.h"
-#include "index/objects.h"
+#include "index/store/objects.h"
 #include "os/change.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * getmnt index update: update indexes.
  */
-#include "index/update.h"
+#include "index/follow/update.h"
 
 #include "cmd/index/index.h"
 #include "cmd/found/indexed.h"

@@ -8,7 +8,7 @@
  *
  * A file system is only open while its changes are stored, so that it can be unmounted.
  */
-#include "index/watch.h"
+#include "index/follow/watch.h"
 
 #include "base/array.h"
 #include "cmd/index/index.h"

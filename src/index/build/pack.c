@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "index/build/pack.h"
+
+#include "base/array.h"
+#include "base/fail.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+/* Bins that are open at a time: more would cost time in a directory with very many children. */
+enum { BINS = 16 };
+
+/** Directories that are together, as a list by packing.next. */
+struct piece {
+	uint32_t head, tail;     /* NONE: no directory */
+	uint32_t rows, dirs;
+};
+
+/** The state of packing: arrays with an element for each directory. */
+struct packing {
+	const struct pack_dir *dirs;
+	uint32_t n;
+	struct piece *left;      /* what is left of a directory that was packed */
+	uint32_t *next;          /* in the list of a piece */
+	uint32_t *child, *sibling;   /* the first child, and the next of its parent, that was
+	                            packed */
+	uint32_t *group;         /* the cluster, in the order in which they were closed */
+	uint32_t groups;
+	struct piece *items;     /* of one directory */
+	size_t nitems, room;
+};
+
+static bool fits(const struct piece *a, const struct piece *b)
+{
+	return (uint64_t)a->rows + b->rows <= INDEX_SOFT_ROWS
+	       && a->dirs + b->dirs <= INDEX_HARD_DIRS;
+}
+
+/** How full a cluster is, in units of 1 / (INDEX_SOFT_ROWS * INDEX_HARD_DIRS). */
+static uint64_t fullness(const struct piece *piece)
+{
+	uint64_t rows = (uint64_t)piece->rows * INDEX_HARD_DIRS;
+	uint64_t dirs = (uint64_t)piece->dirs * INDEX_SOFT_ROWS;
+	return rows > dirs ? rows : dirs;
+}
+
+/** Add the directories of a piece to another one. */
+static void join(struct packing *p, struct piece *to, const struct piece *from)
+{
+	if (from->head == NONE)
+		return;
+	if (to->head == NONE)
+		to->head = from->head;
+	else
+		p->next[to->tail] = from->head;
+	to->tail = from->tail;
+	to->rows += from->rows;
+	to->dirs += from->dirs;
+}
+
+/** Make a cluster of a piece. */
+static void close_piece(struct packing *p, const struct piece *piece)
+{
+	for (uint32_t i = piece->head; i != NONE; i = i == piece->tail ? NONE : p->next[i])
+		p->group[i] = p->groups;
+	p->groups += piece->head != NONE;
+}
+
+static const struct piece empty = {.head = NONE, .tail = NONE};
+
+static int by_fullness(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+	uint64_t m = fullness(a), n = fullness(b);
+	if (m != n)
+		return m > n ? -1 : 1;
+	return a->head < b->head ? -1 : a->head > b->head;
+}
+
+/** Put the items into bins.  @return the emptiest one; the others are closed. */
+static struct piece put_in_bins(struct packing *p)
+{
+	struct piece bins[BINS] = {empty};
+	size_t n = 0, pick;
+	qsort(p->items, p->nitems, sizeof(*p->items), by_fullness);
+	for (size_t i = 0; i < p->nitems; ++i) {
+		const struct piece *item = &p->items[i];
+		size_t bin = 0;
+		while (bin < n && !fits(&bins[bin], item))
+			++bin;
+		if (bin == n && n == BINS) {
+			pick = 0;
+			for (size_t k = 1; k < n; ++k)
+				pick = fullness(&bins[k]) > fullness(&bins[pick]) ? k : pick;
+			close_piece(p, &bins[pick]);
+			bins[pick] = empty;
+			bin = pick;
+		} else if (bin == n) {
+			bins[n++] = empty;
+		}
+		join(p, &bins[bin], item);
+	}
+	pick = 0;
+	for (size_t k = 1; k < n; ++k)
+		pick = fullness(&bins[k]) < fullness(&bins[pick]) ? k : pick;
+	for (size_t k = 0; k < n; ++k) {
+		if (k != pick)
+			close_piece(p, &bins[k]);
+	}
+	return bins[pick];
+}
+
+/** Pack a directory whose children are packed.  @return 0, or -1 (ENOMEM). */
+static int pack_one(struct packing *p, uint32_t i)
+{
+	struct piece sum = {i, i, p->dirs[i].rows + 1, 1};
+	const struct piece own = sum;
+	bool whole = true;
+	for (uint32_t c = p->child[i]; c != NONE && whole; c = p->sibling[c]) {
+		whole = fits(&sum, &p->left[c]);
+		sum.rows += p->left[c].rows;
+		sum.dirs += p->left[c].dirs;
+	}
+	sum = own;
+	p->nitems = 0;
+	for (uint32_t c = p->child[i]; c != NONE; c = p->sibling[c]) {
+		if (whole) {
+			join(p, &sum, &p->left[c]);
+		} else if (p->left[c].head != NONE) {
+			if (!ARRAY_ROOM(p->items, p->nitems, &p->room))
+				return fail(ENOMEM);
+			p->items[p->nitems++] = p->left[c];
+		}
+	}
+	if (whole) {
+		p->left[i] = sum;
+		return 0;
+	}
+	if (!ARRAY_ROOM(p->items, p->nitems, &p->room))
+		return fail(ENOMEM);
+	p->items[p->nitems++] = own;
+	p->left[i] = put_in_bins(p);
+	return 0;
+}
+
+/** Number clusters and slots in the order of a walk in depth first.  @return 0, or -1. */
+static int number(struct packing *p, struct pack *pack)
+{
+	/* Their arrays are no longer needed. */
+	uint32_t *size = p->child, *at = p->sibling, *order = p->next;
+	uint32_t *rank = calloc(p->groups + 1, sizeof(*rank)), *used;
+	for (uint32_t i = 0; i < p->n; ++i)
+		size[i] = 1;
+	for (uint32_t i = p->n; --i > 0;)
+		size[p->dirs[i].parent] += size[i];
+	/* at: the place of a directory; afterwards that of its next child. */
+	if (!rank)
+		return -1;
+	at[0] = 1;
+	order[0] = 0;
+	for (uint32_t i = 1; i < p->n; ++i) {
+		uint32_t *next = &at[p->dirs[i].parent];
+		order[*next] = i;
+		at[i] = *next + 1;
+		*next += size[i];
+	}
+	for (uint32_t k = 0; k <= p->groups; ++k)
+		rank[k] = NONE;
+	used = pack->first;
+	for (uint32_t k = 0; k < p->n; ++k) {
+		uint32_t i = order[k], *cluster = &rank[p->group[i]];
+		if (*cluster == NONE) {
+			*cluster = pack->clusters++;
+			used[*cluster + 1] = 0;
+		}
+		pack->places[i] = *cluster << INDEX_SLOT_BITS | used[*cluster + 1]++;
+	}
+	pack->first[0] = 0;
+	for (uint32_t k = 0; k < pack->clusters; ++k)
+		pack->first[k + 1] += pack->first[k];
+	for (uint32_t i = 0; i < p->n; ++i) {
+		index_dir place = pack->places[i];
+		pack->members[pack->first[index_dir_cluster(place)] + index_dir_slot(place)] = i;
+	}
+	free(rank);
+	return 0;
+}
+
+int index_pack(const struct pack_dir *dirs, uint32_t n, struct pack *pack)
+{
+	struct packing p = {
+		.dirs = dirs, .n = n,
+		.left = calloc(n, sizeof(*p.left)), .next = calloc(n, sizeof(*p.next)),
+		.child = calloc(n, sizeof(*p.child)), .sibling = calloc(n, sizeof(*p.sibling)),
+		.group = calloc(n, sizeof(*p.group)),
+	};
+	int rc = -1;
+	*pack = (struct pack){0};
+	if (!p.left || !p.next || !p.child || !p.sibling || !p.group)
+		goto out;
+	for (uint32_t i = 0; i < n; ++i)
+		p.child[i] = p.sibling[i] = NONE;
+	for (uint32_t i = n; i-- > 0;) {
+		if (pack_one(&p, i) != 0)
+			goto out;
+		uint32_t parent = dirs[i].parent;
+		if (i > 0) {
+			p.sibling[i] = p.child[parent];
+			p.child[parent] = i;
+		}
+	}
+	close_piece(&p, &p.left[0]);
+	if (p.groups >= INDEX_DIR_NONE >> INDEX_SLOT_BITS) {
+		errno = EFBIG;
+		goto out;
+	}
+	free(p.left);
+	p.left = NULL;
+	pack->places = calloc(n, sizeof(*pack->places));
+	pack->members = calloc(n, sizeof(*pack->members));
+	pack->first = calloc(p.groups + 1, sizeof(*pack->first));
+	rc = pack->places && pack->members && pack->first ? number(&p, pack) : -1;
+out:
+	free(p.left);
+	free(p.next);
+	free(p.child);
+	free(p.sibling);
+	free(p.group);
+	free(p.items);
+	if (rc != 0)
+		pack_destroy(pack);
+	return rc;
+}
+
+void pack_destroy(struct pack *pack)
+{
+	free(pack->places);
+	free(pack->members);
+	free(pack->first);
+	*pack = (struct pack){0};
+}

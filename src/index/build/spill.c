@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "index/build/spill.h"
+
+enum {
+	FIRST = IC_UID,
+	COLUMNS = IC_COUNT - FIRST,
+	WIDTHS = (COLUMNS + 1) / 2,   /* bytes */
+};
+
+/** A signed difference as a number that is small if the difference is. */
+static uint64_t fold(uint64_t difference)
+{
+	return difference << 1 ^ (uint64_t)-(int64_t)(difference >> 63);
+}
+
+static uint64_t unfold(uint64_t folded)
+{
+	return folded >> 1 ^ -(folded & 1);
+}
+
+void spill_put(struct strbuf *to, const char *name, size_t len, const struct index_row *row)
+{
+	const size_t begin = to->len;
+	if (!strbuf_room(to, 1 + WIDTHS + COLUMNS * sizeof(uint64_t) + len))
+		return;
+	uint64_t values[COLUMNS + 1];
+	memcpy(values, row->col + FIRST, COLUMNS * sizeof(*values));
+	values[COLUMNS] = 0;
+	/* Most times are near that of the last change. */
+	const uint64_t mtime = row->col[IC_MSEC];
+	values[IC_MSEC - FIRST] = fold(mtime - index_from_signed(0));
+	values[IC_CSEC - FIRST] = fold(row->col[IC_CSEC] - mtime);
+	values[IC_ASEC - FIRST] = fold(row->col[IC_ASEC] - mtime);
+	values[IC_BSEC - FIRST] = fold(row->col[IC_BSEC] - mtime);
+	unsigned char *widths = (unsigned char *)to->data + begin;
+	*widths++ = (unsigned char)len;
+	char *at = (char *)widths + WIDTHS;
+	for (int i = 0; i < WIDTHS; ++i) {
+		unsigned width = 0;
+		for (int k = 0; k < 2; ++k) {
+			uint64_t value = values[2 * i + k];
+			unsigned n = value ? (unsigned)(71 - __builtin_clzll(value)) / 8 : 0;
+			memcpy(at, &value, sizeof(value));
+			at += n;
+			width |= n << 4 * k;
+		}
+		widths[i] = (unsigned char)width;
+	}
+	memcpy(at, name, len);
+	at += len;
+	*at = '\0';
+	to->len = (size_t)(at - to->data);
+}
+
+const char *spill_get(const char **from, struct index_row *row, size_t *len)
+{
+	const unsigned char *widths = (const unsigned char *)*from + 1;
+	const char *at = (const char *)widths + WIDTHS;
+	uint64_t values[COLUMNS + 1];
+	*len = (unsigned char)**from;
+	for (int i = 0; i < 2 * WIDTHS; ++i) {
+		unsigned n = widths[i / 2] >> 4 * (i & 1) & 15;
+		uint64_t value;
+		memcpy(&value, at, sizeof(value));
+		values[i] = n == 8 ? value : value & (((uint64_t)1 << 8 * n) - 1);
+		at += n;
+	}
+	memcpy(row->col + FIRST, values, COLUMNS * sizeof(*values));
+	const uint64_t mtime = unfold(values[IC_MSEC - FIRST]) + index_from_signed(0);
+	row->col[IC_MSEC] = mtime;
+	row->col[IC_CSEC] = mtime + unfold(values[IC_CSEC - FIRST]);
+	row->col[IC_ASEC] = mtime + unfold(values[IC_ASEC - FIRST]);
+	row->col[IC_BSEC] = mtime + unfold(values[IC_BSEC - FIRST]);
+	*from = at + *len;
+	return at;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Little-endian numbers in the files of an index: appending, and reading with bounds.
+ */
+#ifndef GM_INDEX_SEGMENT_BYTES_H
+#define GM_INDEX_SEGMENT_BYTES_H
+
+#include "base/strbuf.h"
+
+#include <endian.h>
+
+static inline void bytes_put32(struct strbuf *out, uint32_t value)
+{
+	value = htole32(value);
+	strbuf_add(out, (const char *)&value, sizeof(value));
+}
+
+static inline void bytes_put64(struct strbuf *out, uint64_t value)
+{
+	value = htole64(value);
+	strbuf_add(out, (const char *)&value, sizeof(value));
+}
+
+/** Bytes that remain to be read. */
+struct bytes {
+	const char *at, *end;
+	bool failed;             /* more was read than there is: what was returned is 0 */
+};
+
+/** Take n bytes.  @return them, or NULL. */
+static inline const char *bytes_take(struct bytes *in, size_t n)
+{
+	const char *at = in->at;
+	if (in->failed || n > (size_t)(in->end - at)) {
+		in->failed = true;
+		return NULL;
+	}
+	in->at += n;
+	return at;
+}
+
+static inline uint32_t bytes_get32(struct bytes *in)
+{
+	uint32_t value = 0;
+	const char *at = bytes_take(in, sizeof(value));
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+static inline uint64_t bytes_get64(struct bytes *in)
+{
+	uint64_t value = 0;
+	const char *at = bytes_take(in, sizeof(value));
+	if (at)
+		memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+#endif
