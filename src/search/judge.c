@@ -352,9 +352,6 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 			break;
 	}
 	judged->object = outcome.acts != QUERY_NO;
-	/* Actions may need attributes, too. */
-	if (object->lost && (search->act_mask || (!outcome.actions && !info->only_prints)))
-		judged->object = false;
 	judged->enter &= outcome.prune != QUERY_YES;
 	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
 	judged->error = outcome.error;
@@ -412,5 +409,5 @@ void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct b
 	uint8_t type = search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : entry->type;
 	judge_entry(search, scratch, at, entry, type, child, NULL, true, true, &judged);
 	if (judged.object)
-		search_put_object(search, scratch, entry, NULL, -1, judged.actions);
+		search_put_object(search, scratch, entry, &(struct k_statx){0}, -1, judged.actions);
 }

@@ -36,6 +36,7 @@ struct record {
 	uint8_t source;           /* SEARCH_ERR_OPEN ..., 0 */
 	uint8_t type;             /* DT_* */
 	bool meta;
+	bool lost;                /* its attributes cannot be read */
 	uint16_t target;          /* length of a symlink's target, which follows the name, and of
 	                             a NUL and the names of extended attributes, if requested */
 };

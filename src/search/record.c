@@ -168,6 +168,7 @@ struct searchent *search_next_entry(SEARCH *search)
 		memcpy(&search->actions, at, sizeof(search->actions));
 	at += acts ? sizeof(search->actions) : 0;
 	search->last_len = record.len;
+	search->lost = record.lost;
 	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
 	at += record.len;
 	if (record.target || search->target.len) {

@@ -122,6 +122,7 @@ struct searchent *search_remote_next(SEARCH *search)
 		strbuf_add(&search->target, e->xattrs, e->xattrs_len);
 	}
 	search->has_st = e->st;
+	search->lost = false;
 	if (e->st)
 		memcpy(&search->st, e->st, sizeof(search->st));
 	if (place) {

@@ -101,6 +101,7 @@ static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
                               int fd, uint64_t actions)
 {
 	char target[PATH_MAX];
+	const bool lost = st && st->mask == 0;
 	/* fd is a root that is a symlink, or has the type of what a symlink leads to. */
 	ssize_t n = search->more.links && entry->type == DT_LNK
 	            && (fd >= 0 || search_fd(search, scratch) >= 0)
@@ -116,9 +117,9 @@ static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 	const size_t at = scratch->output->dir.len;
 	put_record(scratch, &(struct record){
 		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
-		.meta = st != NULL,
+		.meta = st && !lost, .lost = lost,
 		.target = n > 0 ? (uint16_t)n : 0,
-	}, st, search->query ? &actions : NULL, entry->name, target);
+	}, lost ? NULL : st, search->query ? &actions : NULL, entry->name, target);
 	if (search->more.xattrs && at < scratch->output->dir.len)
 		add_xattrs(search, scratch, entry, fd, at);
 }
@@ -254,7 +255,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	bool one = !search->query || (actions & (actions - 1)) == 0;
 	if (lines_go_on(scratch) && one && (!search->query || actions)) {
 		if (search->more.line)
-			put_line(search, scratch, entry, st);
+			put_line(search, scratch, entry, st && st->mask ? st : NULL);
 		else
 			put_lines(search, scratch, entry, 1, false);
 		return;

@@ -166,6 +166,7 @@ struct SEARCH {
 	struct stat stat;
 	struct k_statx st;
 	bool has_st;
+	bool lost;                /* its attributes cannot be read */
 	unsigned char type;
 	size_t last_len;          /* of the name of the last object; 0: a root */
 	uint64_t actions;         /* of the last object */
@@ -285,7 +286,7 @@ void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry
                       unsigned wanted);
 
 /** Report an object, if its type is requested and access is allowed.
-    @st  Used only with METADATA or a query.  @fd  The object; -1: use its name in scratch->fd.
+    @st  Used only with METADATA or a query; with a mask of 0: it cannot be read.  @fd  The object; -1: use its name in scratch->fd.
     @actions  Of the query, see query_outcome. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd,

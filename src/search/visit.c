@@ -170,8 +170,11 @@ void search_last(SEARCH *search, struct search_visit *visit)
 			.name = root ? search->root_base.data
 			        : path->data + path->len - search->last_len,
 			.len = root ? search->root_base.len : search->last_len,
-			.type = search->type,
+			/* As search_put_lost() tested it. */
+			.type = search->lost && search->flags & SEARCH_FOLLOW ? DT_UNKNOWN
+			        : search->type,
 			.st = search->has_st ? &search->st : NULL,
+			.lost = search->lost,
 			.facts = &look->facts,
 		},
 		.actions = search->actions, .path = path->data, .search = search,

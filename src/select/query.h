@@ -87,6 +87,8 @@ struct query_action {
 	unsigned mask;                   /* K_STATX_* */
 	bool xtype;                      /* facts->xtype */
 	bool target;                     /* facts->target */
+	bool attributes;                 /* an attribute or the type: of an object whose
+	                                    attributes are lost it is false, and not performed */
 };
 
 /** Why an expression was rejected. */

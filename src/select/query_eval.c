@@ -23,6 +23,8 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 {
 	const struct query_action *action = &walk->query->actions[node->action];
 	struct query_outcome *outcome = walk->outcome;
+	if (walk->object->lost && action->attributes)
+		return walk->level == QUERY_ALL ? QUERY_NO : QUERY_OPEN;
 	if (walk->act) {
 		/* Everything is known of the object.  If not, an action must not run. */
 		assert(walk->reach == QUERY_YES);

@@ -278,6 +278,7 @@ static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
 static int take_reached(void *arg, struct query_action *action, struct strbuf *why)
 {
 	action->mask = *(const unsigned *)arg;
+	action->attributes = action->mask != 0;
 	if (action->kind == QA_PRINT || action->kind == QA_QUIT)
 		return 0;
 	strbuf_printf(why, "%s is an action; a server performs none", action->word);

@@ -70,21 +70,14 @@ def matters(search, ours, theirs):
     lines = [line for line in theirs.err.splitlines() if b"have specified a mode pattern" not in line]
     if find_peer.ended_early(theirs):
         return False
-    # For %Y, GNU find reports an unreadable target and has status 0.
-    if (ours.status == 1 and theirs.status == 0 and ours.same_output(theirs) and b"Permission denied" in theirs.err
-            and b"%Y" in b"".join(search.argv())):
-        return False
     # It looks up more than decides the result, and where that fails has status 1: we look first at
     # what costs nothing.
     if (ours.status == 0 and theirs.status == 1 and ours.same_output(theirs) and lines and b"-xtype" in search.primaries()
             and all(line.endswith((b": Too many levels of symbolic links", b": Permission denied")) for line in lines)):
         return False
-    # Attributes that cannot be read: an action that needs them is false, and so is -fstype.  We do
-    # not come so far with the first, and know the second.
+    # Where attributes cannot be read, its -fstype is false, and we know the type.
     lost = ours.status == theirs.status == 1 and follows(search) and b"Permission denied" in ours.err
-    words = search.primaries()
-    return not (lost and (b"-fstype" in words or words & {b"-ls", b"-fls", b"-printf", b"-fprintf"}
-                          and not ours.records - theirs.records))
+    return not (lost and b"-fstype" in search.primaries())
 
 
 class Comparison:

@@ -137,6 +137,16 @@ for depth in ((), ("-depth",)):
     result = gm.getmnt("find", "-L", "/links", "-mindepth", "2", *depth, "-prune", uid=uid)
     names = set(result.out.decode().split("\n")) & want[errno.EACCES]
     gm.expect(names == (want[errno.EACCES] if depth else set()) and result.status == 1, f"find {depth} -prune: {names}")
+# Nor attributes, without which actions that need them are false and not performed; others are.
+lost = sorted(want[errno.EACCES])[0]
+for action, printed in {
+        ("-ls",): False, **{("-printf", f"%{c}\\n"): c in "pPfhHdZ" for c in "pPfhHdZyYlFiDsmMu"},
+        ("-printf", "%y\\n", "-o", "-print"): True, ("-execdir", "false", ";", "-o", "-print"): True,
+        ("-print", "-printf", "%s\\n"): True, ("-execdir", "false", ";", "-o", "-ls"): False}.items():
+    result = gm.getmnt("find", "-L", os.path.dirname(lost), "-path", lost, "(", *action, ")", uid=uid)
+    gm.expect(bool(result.out) == printed and result.status == 1, f"find -L {lost} {action}: {result.out}")
+    result = gm.getmnt("find", lost, "-printf", "%Y\\n", uid=uid)
+    gm.expect((result.out, result.status) == (b"?\n", 0) and b"Permission denied" in result.err, f"%Y: {result}")
 gm.in_child(in_user_namespace)
 with open(SYSCTL, "w") as file:
     file.write(was)

@@ -16,10 +16,11 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static void no_error(void *arg, int error)
+static void no_error(void *arg, int error, bool warning)
 {
 	(void)arg;
 	CU_ASSERT_EQUAL(error, 0);
+	CU_ASSERT_FALSE(warning);
 }
 
 static const char *fstype(void *arg)

@@ -32,6 +32,7 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 	action->mask = prepared->format->mask;
 	action->xtype = prepared->format->xtype;
 	action->target = prepared->format->target;
+	action->attributes = prepared->format->attributes;
 	return 0;
 }
 
@@ -68,7 +69,7 @@ int find_action_compile(void *arg, struct query_action *action, struct strbuf *w
 	switch (kind) {
 	case QA_LS: case QA_FLS:
 		action->mask = LS_MASK;
-		action->target = true;
+		action->target = action->attributes = true;
 		return 0;
 	case QA_PRINTF: case QA_FPRINTF:
 		return compile_format(prepared, action, why);
@@ -150,10 +151,12 @@ static bool delete(struct find *find)
 	return false;
 }
 
-static void format_failed(void *arg, int error)
+static void format_failed(void *arg, int error, bool warning)
 {
 	struct find *find = arg;
+	bool errors = find->errors;
 	find_error(find, find->visit->path, error);
+	find->errors = errors || !warning;
 }
 
 /** Append the path of the current object.

@@ -28,6 +28,7 @@ struct format {
 	unsigned mask;            /* K_STATX_*: the attributes that the directives need */
 	bool xtype;               /* the directives need the types of the targets of symlinks */
 	bool target;              /* the directives need the targets of symlinks */
+	bool attributes;          /* the directives need an attribute or the type */
 	char local;               /* a directive that needs data which other hosts do not send;
 	                             '\0': none */
 	bool flush;               /* the format ends in \c: write the output at once */
@@ -38,8 +39,8 @@ struct format_env {
 	struct os *os;
 	struct owners *users, *groups;
 	bool quote;               /* the text is for a terminal: replace control characters by ? */
-	/* Report an error of the current object. */
-	void (*failed)(void *arg, int error);
+	/* Report an error of the current object.  @warning  It does not change the exit status. */
+	void (*failed)(void *arg, int error, bool warning);
 	void *arg;
 };
 

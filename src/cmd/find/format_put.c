@@ -201,7 +201,7 @@ static void put_target(const struct putting *p)
 	const struct query_facts *facts = p->visit->object.facts;
 	struct strbuf target = {0};
 	if (p->visit->object.type == DT_LNK && facts->target(facts->arg, &target) != 0)
-		p->env->failed(p->env->arg, errno);
+		p->env->failed(p->env->arg, errno, false);
 	put_name(p, strbuf_str(&target), target.len);
 	p->out->failed |= target.failed;
 	strbuf_destroy(&target);
@@ -215,7 +215,7 @@ static void put_type(const struct putting *p, uint8_t type)
 }
 
 /** Append the type of the object or, for a symlink, of its target.  N: the target is missing; L: a
-    loop of symlinks. */
+    loop of symlinks; ?: it cannot be read, which is a warning in GNU find. */
 static void put_xtype(const struct putting *p)
 {
 	const struct query_facts *facts = p->visit->object.facts;
@@ -225,7 +225,7 @@ static void put_xtype(const struct putting *p)
 	} else if (facts->xtype(facts->arg, &type) != 0) {
 		int error = errno;
 		if (error != ELOOP)
-			p->env->failed(p->env->arg, error);
+			p->env->failed(p->env->arg, error, true);
 		put_text(p, error == ELOOP ? "L" : "?");
 	} else if (type == DT_LNK) {
 		/* The target was looked up.  If the type is still that of a symlink, the target is
@@ -253,7 +253,7 @@ static void put_context(const struct putting *p)
 	ssize_t n = dir < 0 ? -1 : os_context(p->env->os, dir, p->visit->object.name, context,
 	                                      sizeof(context) - 1);
 	if (n < 0) {
-		p->env->failed(p->env->arg, errno);
+		p->env->failed(p->env->arg, errno, false);
 		n = 0;
 	}
 	put_bytes(p, context, strnlen(context, (size_t)n));
