@@ -87,8 +87,10 @@ struct query_action {
 	unsigned mask;                   /* K_STATX_* */
 	bool xtype;                      /* facts->xtype */
 	bool target;                     /* facts->target */
-	bool attributes;                 /* an attribute or the type: of an object whose
-	                                    attributes are lost it is false, and not performed */
+	bool attributes;                 /* an attribute: of an object whose attributes are lost
+	                                    it is false, and not performed */
+	bool type;                       /* the type: the same, except for what is known not to be
+	                                    a directory */
 };
 
 /** Why an expression was rejected. */
@@ -157,7 +159,8 @@ void query_print(const struct query *query, struct strbuf *out);
 bool query_knows(const char *word);
 
 /** As query_print(), but never empty, for a server that finds the objects and performs nothing:
-    -print for each action, which must be always true, but -quit for itself. */
+    -print for each action, which must be always true, but -quit for itself; with a test before it
+    if the action is false of lost objects. */
 void query_print_tests(const struct query *query, struct strbuf *out);
 
 /** Fill env for such a string: it names no user, group or file; actions other than -print and -quit

@@ -117,7 +117,9 @@ static void print_action(struct printer *printer, const struct query_node *node)
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
 	if (printer->tests && action->kind != QA_QUIT) {
-		strbuf_puts(out, " -print");
+		/* Tests that are only false of what is lost. */
+		strbuf_puts(out, action->attributes ? " ( -perm -000 -print )"
+		                 : action->type ? " ( -type b,c,d,p,f,l,s -print )" : " -print");
 		return;
 	}
 	add_word(out, action->word);
@@ -278,7 +280,6 @@ static int no_file(void *arg, const char *path, bool follow, struct k_statx *st)
 static int take_reached(void *arg, struct query_action *action, struct strbuf *why)
 {
 	action->mask = *(const unsigned *)arg;
-	action->attributes = action->mask != 0;
 	if (action->kind == QA_PRINT || action->kind == QA_QUIT)
 		return 0;
 	strbuf_printf(why, "%s is an action; a server performs none", action->word);

@@ -33,6 +33,7 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 	action->xtype = prepared->format->xtype;
 	action->target = prepared->format->target;
 	action->attributes = prepared->format->attributes;
+	action->type = prepared->format->type;
 	return 0;
 }
 
