@@ -58,6 +58,7 @@ struct bfs_entry {
 	size_t len;         /* of name */
 	uint64_t ino;       /* d_ino: at a mount point, of the covered directory */
 	uint8_t type;       /* DT_*; DT_UNKNOWN: any type */
+	uint64_t note;      /* in meta(): what entry() left in struct bfs_scratch; else undefined */
 };
 
 /**
@@ -91,12 +92,16 @@ struct bfs_output {
  * @hits    Counters; those of all threads are summed up.
  * @tag     In entry() and meta(): the tag of the entry, if it is entered.  Initially the
  *          tag of the directory.
+ * @note    Data of the policy about an entry, kept for it: from pass() (of the first entry that
+ *          it did not finish) to entry(), and from entry(), if that returns BFS_LOOK, to meta().
+ *          Initially 0.
  * @os      For system calls of the policy in the current thread.
  * @fd      The directory being read.
  */
 struct bfs_scratch {
 	uint64_t hits[BFS_HITS];
 	uint32_t tag;
+	uint64_t note;
 	struct os *os;
 	int fd;
 	struct bfs_output *output;

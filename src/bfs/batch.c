@@ -133,6 +133,7 @@ size_t reader_pass(struct bfs_reader *reader, struct bfs_read *read,
 {
 	const struct bfs_policy *policy = reader->policy;
 	struct bfs_scratch *scratch = callback_begin(reader, read, "");
+	scratch->note = 0;
 	size_t passed = policy->pass(policy->arg, scratch, &reader->at, entries, n);
 	callback_end(reader, read);
 	read->entries += (uint32_t)passed;

@@ -251,6 +251,7 @@ void bfs_reader_read(struct bfs_reader *reader, struct bfs_batch *batch);
 
 struct window_key {
 	uint64_t ino;
+	uint64_t note;
 	uint32_t name;             /* offset in names */
 	uint16_t len;              /* length of the name */
 	uint8_t type;

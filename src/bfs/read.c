@@ -155,7 +155,7 @@ static int read_open(struct bfs_reader *reader, const struct bfs_read *read)
 
 /** Process consecutive entries. */
 static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read *read,
-                                     const struct bfs_entry *entries, size_t n)
+                                     struct bfs_entry *entries, size_t n)
 {
 	enum bfs_verdict verdict = BFS_SKIP;
 	for (size_t i = 0; i < n && verdict < BFS_END_DIR; ++i) {
@@ -165,8 +165,11 @@ static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read 
 			break;
 		++read->entries;
 		verdict = reader_entry(reader, read, &entries[i]);
-		if (verdict == BFS_LOOK)
+		if (verdict == BFS_LOOK) {
+			entries[i].note = reader->batch->scratch.note;
+			reader->batch->scratch.note = 0;
 			verdict = fetch_add(reader, read, &entries[i]);
+		}
 	}
 	return verdict;
 }

@@ -74,6 +74,7 @@ bool window_add(struct bfs_window *window, const struct bfs_entry *entry)
 		return false;
 	window->keys[window->n++] = (struct window_key){
 		.ino = entry->ino,
+		.note = entry->note,
 		.name = (uint32_t)at,
 		.len = (uint16_t)entry->len,
 		.type = entry->type,
@@ -156,6 +157,7 @@ size_t window_take(struct bfs_window *window, struct bfs_entry *entries, size_t 
 			.len = key->len,
 			.ino = key->ino,
 			.type = key->type,
+			.note = key->note,
 		};
 	}
 	window->at += n;

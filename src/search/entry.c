@@ -56,10 +56,51 @@ static bool is_excluded(const SEARCH *search, const struct node *child)
 	       && search_mount_excluded(mounts, search_mount_at(mounts, (uint32_t)child->avoid));
 }
 
-/** Enter a directory, if possible.  @st  Only with FOLLOW.  @return the verdict. */
+/** Match the name of an entry, unless that was done.
+    @child  [out] Its live states, if the entry may be a directory; else NULL.
+    @return enum pattern_verdict. */
+static inline unsigned match_name(const SEARCH *search, const struct node *node,
+                                  const struct bfs_entry *entry, struct name_note note,
+                                  struct node *child)
+{
+	if (!note.tested)
+		return pattern_step(search->pattern, node->live, entry->name, entry->len,
+		                    child ? child->live : NULL);
+	if (child)
+		memcpy(child->live, search_node_at(search, note.child)->live,
+		       search->words * sizeof(*child->live));
+	return note.does;
+}
+
+/** The note of a name that was matched. */
+static uint64_t name_tested(struct name_note note, unsigned does)
+{
+	note.tested = true;
+	note.does = does & (PATTERN_MATCH | PATTERN_BELOW);
+	return name_note_put(note);
+}
+
+/** Keep the node of what may be a directory until its attributes are known.
+    @tag  The node of the directory that it is in.  @return false: memory ran out. */
+static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
+                       const struct node *node, struct node *child)
+{
+	uint64_t self = child->self;
+	uint32_t number = tag;
+	/* Directories have one each with FOLLOW, but those of one directory share the rest. */
+	child->self = node->self;
+	if (!search_node_same(search, node, child))
+		number = search_node_number(search, child);
+	child->self = self;
+	note->child = number;
+	return number != UINT32_MAX;
+}
+
+/** Enter a directory, if possible.  @number  Of child, except for its `self`; UINT32_MAX: unknown.
+    @st  Only with FOLLOW.  @return the verdict. */
 static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
                                   const struct bfs_at *at, const struct bfs_entry *entry,
-                                  const struct node *from, struct node *child,
+                                  const struct node *from, struct node *child, uint32_t number,
                                   const struct k_statx *st)
 {
 	int error = 0, source = SEARCH_ERR_OPEN;
@@ -73,8 +114,11 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 		error = EREMOTE;
 	} else if (search->flags & SEARCH_FOLLOW) {
 		error = search_descend(search, from, child, st);
+		number = UINT32_MAX;
 	}
-	if (error == 0 && !search_node_same(search, from, child)) {
+	if (error == 0 && number != UINT32_MAX) {
+		scratch->tag = number;
+	} else if (error == 0 && !search_node_same(search, from, child)) {
 		scratch->tag = search_node_number(search, child);
 		error = scratch->tag == UINT32_MAX ? ENOMEM : 0;
 	}
@@ -88,9 +132,11 @@ enum pass { PASS_NO, PASS_YES, PASS_ASK /* more than its name must be known */ }
 
 /** Match an entry that is not a directory by its name. */
 static enum pass pass_one(SEARCH *search, const struct node *node, const struct bfs_entry *entry,
-                          struct look *look, struct query_object *object)
+                          struct look *look, struct query_object *object,
+                          struct name_note *note)
 {
 	struct judgment judged;
+	note->memo = (struct query_memo){0};
 	if (!search->everything
 	    && !pattern_step(search->pattern, node->live, entry->name, entry->len, NULL))
 		return PASS_NO;
@@ -121,19 +167,25 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 		.fd = scratch->fd, .mount = node->mount, .avoid = AVOID_NONE,
 		.depth = (unsigned)at->depth + 1,
 	};
-	struct query_object object = {.depth = look.depth, .facts = &look.facts};
+	struct name_note note = {0};
+	struct query_object object = {
+		.depth = look.depth, .facts = &look.facts,
+		.memo = search->again ? &note.memo : NULL,
+	};
 	if (search->judges)
 		search_look_init(&look);
 	for (size_t i = 0;; ++i) {
 		size_t from = i;
 		enum pass pass = PASS_YES;
 		for (; i < n && wanted >> entries[i].type & 1; ++i) {
-			pass = pass_one(search, node, &entries[i], &look, &object);
+			pass = pass_one(search, node, &entries[i], &look, &object, &note);
 			if (pass != PASS_YES)
 				break;
 		}
 		if (from < i)
 			search_put_plain(search, scratch, at, entries + from, i - from);
+		if (pass == PASS_ASK)
+			scratch->note = name_tested(note, PATTERN_MATCH);
 		if (i == n || pass == PASS_ASK || !(plain >> entries[i].type & 1))
 			return i;
 	}
@@ -149,11 +201,10 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool follow = search->flags & SEARCH_FOLLOW;
 	bool dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN
 	           || (follow && entry->type == DT_LNK);
+	struct name_note note = name_note_get(scratch->note);
 	if (search_stopped(search))
 		return BFS_END_ALL;
-	unsigned does = search->everything && !dir ? (unsigned)PATTERN_MATCH
-	                : pattern_step(search->pattern, node->live, entry->name, entry->len,
-	                               dir ? child->live : NULL);
+	unsigned does = match_name(search, node, entry, note, dir ? child : NULL);
 	if (does == 0)
 		return BFS_SKIP;
 	/* The type of a symlink's target is not yet known. */
@@ -170,7 +221,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		judged.look = true;   /* it may be above itself */
 	} else if (search->judges) {
 		search_judge_entry(search, scratch, at, entry, entry->type, child, NULL, object,
-		                   &judged);
+		                   &note.memo, &judged);
 		object = object && (judged.look || judged.object);
 		below = below && (judged.look || judged.enter);
 		if (!object && !below)
@@ -180,8 +231,10 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		search_lines_begin(search, scratch, at);
 	/* The most frequent case. */
 	if (!dir && (search->flags & SEARCH_METADATA || judged.look)
-	    && !avoid_below(search->mounts.avoid, node->avoid))
+	    && !avoid_below(search->mounts.avoid, node->avoid)) {
+		scratch->note = name_tested(note, does);
 		return BFS_LOOK;
+	}
 	if (!search->judges)
 		child_init(search, node, entry, child);
 	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
@@ -215,15 +268,23 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 			                 blocked ? EREMOTE : EXDEV);
 		return BFS_SKIP;
 	}
-	if (follow && entry->type == DT_LNK)
-		return search_follow_entry(search, scratch, at, entry, node, child, does);
-	if (look)
+	if (follow && entry->type == DT_LNK) {
+		note.does = does & (PATTERN_MATCH | PATTERN_BELOW);
+		return search_follow_entry(search, scratch, at, entry, node, child, &note);
+	}
+	if (look && dir && !keep_child(search, &note, at->tag, node, child)) {
+		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
+		return BFS_SKIP;
+	}
+	if (look) {
+		scratch->note = name_tested(note, does);
 		return BFS_LOOK;
+	}
 	if (object)
 		search_put_object(search, scratch, entry, NULL, -1, judged.actions);
 	if (!below || entry->type != DT_DIR)
 		return BFS_SKIP;
-	return enter_dir(search, scratch, at, entry, node, child, NULL);
+	return enter_dir(search, scratch, at, entry, node, child, UINT32_MAX, NULL);
 }
 
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -245,8 +306,9 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		search_put_object(search, scratch, entry, st, -1, 1);
 		return BFS_SKIP;
 	}
-	unsigned does = pattern_step(search->pattern, node->live, entry->name, entry->len,
-	                             child->live);
+	struct name_note note = name_note_get(entry->note);
+	bool maybe_dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
+	unsigned does = match_name(search, node, entry, note, maybe_dir ? child : NULL);
 	child_init(search, node, entry, child);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
@@ -258,7 +320,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		if (named && does & PATTERN_MATCH && !search->judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
 		if (search->query && does & PATTERN_MATCH && error != ENOENT)
-			search_put_lost(search, scratch, at, entry, child);
+			search_put_lost(search, scratch, at, entry, child, &note.memo);
 		if (!named || search->judges || entry->type == DT_UNKNOWN
 		    || (dir && does & PATTERN_BELOW))
 			search_put_error(scratch, entry,
@@ -268,7 +330,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct bfs_entry known = *entry;
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
-		return search_follow_entry(search, scratch, at, entry, node, child, does);
+		return search_follow_entry(search, scratch, at, entry, node, child, &note);
 	if (search->query && search_is_loop(search, node, st)) {
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ELOOP);
 		return BFS_SKIP;
@@ -276,7 +338,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
 		search_judge_entry(search, scratch, at, entry, known.type, child, st,
-		                   does & PATTERN_MATCH, &judged);
+		                   does & PATTERN_MATCH, &note.memo, &judged);
 	if (does & PATTERN_MATCH && judged.object)
 		search_put_object(search, scratch, &known, st, -1, judged.actions);
 	if (search_stopped(search))
@@ -284,5 +346,5 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || !judged.enter
 	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
-	return enter_dir(search, scratch, at, entry, node, child, st);
+	return enter_dir(search, scratch, at, entry, node, child, note.child, st);
 }

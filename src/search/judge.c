@@ -364,7 +364,7 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
                         const struct k_statx *st, bool wanted, bool lost,
-                        struct judgment *judged)
+                        struct query_memo *memo, struct judgment *judged)
 {
 	struct look look = {
 		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
@@ -375,7 +375,7 @@ static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 	search_look_init(&look);
 	struct query_object object = {
 		.name = entry->name, .len = entry->len, .type = type, .depth = look.depth,
-		.st = st, .lost = lost, .facts = &look.facts,
+		.st = st, .lost = lost, .facts = &look.facts, .memo = memo,
 	};
 	if (look.link == DT_UNKNOWN && !(search->flags & SEARCH_FOLLOW))
 		look.link = type;
@@ -397,17 +397,19 @@ static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 
 void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
-                        const struct k_statx *st, bool wanted, struct judgment *judged)
+                        const struct k_statx *st, bool wanted, struct query_memo *memo,
+                        struct judgment *judged)
 {
-	judge_entry(search, scratch, at, entry, type, child, st, wanted, false, judged);
+	judge_entry(search, scratch, at, entry, type, child, st, wanted, false, memo, judged);
 }
 
 void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
-                     const struct bfs_entry *entry, const struct node *child)
+                     const struct bfs_entry *entry, const struct node *child,
+                     struct query_memo *memo)
 {
 	struct judgment judged;
 	uint8_t type = search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : entry->type;
-	judge_entry(search, scratch, at, entry, type, child, NULL, true, true, &judged);
+	judge_entry(search, scratch, at, entry, type, child, NULL, true, true, memo, &judged);
 	if (judged.object)
 		search_put_object(search, scratch, entry, &(struct k_statx){0}, -1, judged.actions);
 }

@@ -48,8 +48,9 @@ static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct b
 
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                         int depth, const struct bfs_at *at, const struct bfs_entry *entry,
-                        const struct node *from, struct node *child, unsigned does)
+                        const struct node *from, struct node *child, struct name_note *note)
 {
+	const unsigned does = note->does;
 	struct os *os = scratch->os;
 	struct bfs_entry known = *entry;
 	struct k_statx st = {0};
@@ -82,7 +83,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 		    && !search->judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
 		if (search->query && does & PATTERN_MATCH && !refused && error != ELOOP)
-			search_put_lost(search, scratch, at, entry, child);
+			search_put_lost(search, scratch, at, entry, child, &note->memo);
 		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 		                 error);
 		goto out;
@@ -91,7 +92,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->judges)
 		search_judge_entry(search, scratch, at, entry, known.type, child, &st,
-		                   does & PATTERN_MATCH, &judged);
+		                   does & PATTERN_MATCH, &note->memo, &judged);
 	if (does & PATTERN_MATCH && judged.object)
 		search_put_object(search, scratch, &known, &st, fd < 0 ? -1 : fd, judged.actions);
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || dangling || !judged.enter
@@ -111,7 +112,8 @@ out:
 
 enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
-                                     const struct node *node, struct node *child, unsigned does)
+                                     const struct node *node, struct node *child,
+                                     struct name_note *note)
 {
 	struct follow_place place;
 	search_place_of(search, at, &place);
@@ -119,7 +121,7 @@ enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 	else
 		search_follow_link(search, scratch, &place, at->depth + 1, at, entry, node, child,
-		                   does);
+		                   note);
 	strbuf_destroy(&place.path);
 	return BFS_SKIP;
 }

@@ -140,7 +140,7 @@ static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct fo
 	if (scratch->fd >= 0 && follow) {
 		if (!(search->flags & SEARCH_XDEV) || literal_here(search, scratch->fd))
 			search_follow_link(search, scratch, place, 0, NULL, &entry, NULL, NULL,
-			                   PATTERN_MATCH);
+			                   &(struct name_note){.does = PATTERN_MATCH});
 		return scratch->output->dir.len > 0 || scratch->output->batch_done.n > 0;
 	} else if (scratch->fd < 0
 	           || os_statx(&search->os, scratch->fd, name, flags, search->policy.statx_mask,

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum {
@@ -43,6 +44,31 @@ union new_node {
 	struct node node;
 	uint64_t words[3 + PATTERN_WORDS_MAX];
 };
+
+/** What the name of an entry has decided: the note that bfs keeps of it, so that no name is tested
+    twice. */
+struct name_note {
+	uint32_t tested : 1;      /* `does` is known; if it may be a directory, also `child` */
+	uint32_t does : 2;        /* enum pattern_verdict */
+	uint32_t child : 29;      /* its node, but for `self`, if it is a directory */
+	struct query_memo memo;
+};
+_Static_assert(sizeof(struct name_note) == sizeof(uint64_t), "notes of bfs");
+_Static_assert((uint64_t)CHUNK * CHUNKS <= 1 << 29, "name_note.child");
+
+static inline struct name_note name_note_get(uint64_t note)
+{
+	struct name_note name;
+	memcpy(&name, &note, sizeof(name));
+	return name;
+}
+
+static inline uint64_t name_note_put(struct name_note name)
+{
+	uint64_t note;
+	memcpy(&note, &name, sizeof(note));
+	return note;
+}
 
 /** A symlink to a directory that is still to be searched. */
 struct pending_link {
@@ -101,6 +127,7 @@ struct SEARCH {
 	bool judges;              /* objects are selected by more than the pattern and the type */
 	bool plain;               /* an object is printed at most once, and nothing else is
 	                             done */
+	bool again;               /* the query can be evaluated twice for an object */
 	bool identify;            /* actions need the directory of an object */
 	bool alters;              /* actions delete or run commands */
 	struct search_mounts mounts;   /* of this process; and of the root's namespace */
@@ -286,7 +313,8 @@ void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry
                       unsigned wanted);
 
 /** Report an object, if its type is requested and access is allowed.
-    @st  Used only with METADATA or a query; with a mask of 0: it cannot be read.  @fd  The object; -1: use its name in scratch->fd.
+    @st  Used only with METADATA or a query; with a mask of 0: it cannot be read.
+    @fd  The object; -1: use its name in scratch->fd.
     @actions  Of the query, see query_outcome. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd,
@@ -314,15 +342,18 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 /** The same for an entry of the directory being read; reports errors, and calls visit().
     @type  Its type, after following a link.
     @child  Its node: mount and avoid are used.
-    @wanted  Whether the pattern matches; else only judged->enter is of interest. */
+    @wanted  Whether the pattern matches; else only judged->enter is of interest.
+    @memo  [in,out] Of its name. */
 void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
-                        const struct k_statx *st, bool wanted, struct judgment *judged);
+                        const struct k_statx *st, bool wanted, struct query_memo *memo,
+                        struct judgment *judged);
 
 /** Report an entry whose attributes cannot be read, if the query is true nevertheless, as find
     does. */
 void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
-                     const struct bfs_entry *entry, const struct node *child);
+                     const struct bfs_entry *entry, const struct node *child,
+                     struct query_memo *memo);
 
 /* visit.c: runs in the owner; search_put_dir_id() in workers. */
 
@@ -359,16 +390,17 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follo
  * @at      Its directory.
  * @from, child  The nodes of its directory and of its target; NULL for a path that is looked
  *          up and may not exist.
- * @does    enum pattern_verdict.
+ * @note    Its name was matched.
  */
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                         int depth, const struct bfs_at *at, const struct bfs_entry *entry,
-                        const struct node *from, struct node *child, unsigned does);
+                        const struct node *from, struct node *child, struct name_note *note);
 
 /** Follow a symlink in the directory being read.  @return BFS_SKIP. */
 enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
-                                     const struct node *node, struct node *child, unsigned does);
+                                     const struct node *node, struct node *child,
+                                     struct name_note *note);
 
 /* exported.c: runs in the owner. */
 

@@ -135,14 +135,17 @@ static int get_attributes(SEARCH *search, const struct source_object *object, st
 	return 0;
 }
 
-/** Whether an object is found, by its attributes in the source. */
-static bool is_found(SEARCH *search, const struct node *node, const struct source_object *object)
+/** Whether an object is found, by its attributes in the source.  @note  [in,out] Of its name. */
+static bool is_found(SEARCH *search, const struct node *node, const struct source_object *object,
+                     struct name_note *note)
 {
 	struct source_run *run = search->run;
 	struct k_statx st;
-	if (!search_type_wanted(search, object->type)
-	    || !(pattern_step(search->pattern, node->live, object->name, object->len, NULL)
-	         & PATTERN_MATCH))
+	if (!note->tested)
+		note->does = pattern_step(search->pattern, node->live, object->name, object->len,
+		                          NULL) & PATTERN_MATCH;
+	note->tested = true;
+	if (!search_type_wanted(search, object->type) || !note->does)
 		return false;
 	if (!search->query || get_attributes(search, object, &st) != 0)
 		return true;
@@ -156,7 +159,7 @@ static bool is_found(SEARCH *search, const struct node *node, const struct sourc
 	search_look_init(&look);
 	query_test(search->query, &(struct query_object){
 		.name = object->name, .len = object->len, .type = object->type,
-		.depth = look.depth, .st = &st, .facts = &look.facts,
+		.depth = look.depth, .st = &st, .facts = &look.facts, .memo = &note->memo,
 	}, QUERY_STATX, &outcome);
 	return outcome.acts != QUERY_NO;
 }
@@ -165,12 +168,18 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 {
 	struct source_run *run = search->run;
 	struct bfs_entry entry = {.name = object->name, .len = object->len, .type = object->type};
+	const struct node *node = search_node_at(search, run->at.tag);
+	struct name_note note = {.memo = object->memo}, shown;
 	struct k_statx st;
 	bool known = false;
 	++search->counts.entries;
 	run->scratch.tag = run->at.tag;
-	if (run->again && !run->at_mount
-	    && is_found(search, search_node_at(search, run->at.tag), object)) {
+	if (object->named) {
+		note.does = pattern_last_step(search->pattern, node->live) & PATTERN_MATCH;
+		note.tested = true;
+	}
+	shown = note;
+	if (run->again && !run->at_mount && is_found(search, node, object, &shown)) {
 		int error = source_look_at(search, object->name, &st);
 		if (error == ENOENT || error == ESTALE)
 			return BFS_SKIP;
@@ -182,7 +191,14 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 		if (known || get_attributes(search, object, &st) == 0)
 			entry.ino = st.ino;
 	}
+	/* Whether anything below a directory matches is still to be tested. */
+	if (entry.type == object->type && entry.type != DT_DIR && entry.type != DT_UNKNOWN)
+		note = shown;
+	else
+		note.tested = false;
+	run->scratch.note = name_note_put(note);
 	enum bfs_verdict verdict = search_entry(search, &run->scratch, &run->at, &entry);
+	entry.note = run->scratch.note;
 	if (verdict != BFS_LOOK)
 		return verdict;
 	int error = known ? 0 : get_attributes(search, object, &st);

@@ -210,11 +210,12 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 	                      search->root_base.len, NULL) & PATTERN_MATCH))
 		return false;
 	struct look *look = &search->look;
+	struct query_memo memo = {0};
 	struct search_visit visit = {
 		.object = {
 			.name = search->root_base.data, .len = search->root_base.len,
 			.type = (uint8_t)IFTODT(st->mode), .st = st, .facts = &look->facts,
-			.depth = depth,
+			.memo = &memo, .depth = depth,
 		},
 		.path = search->root_name, .search = search, .dirfd = LOOK_UNOPENED,
 	};

@@ -469,10 +469,19 @@ static void put_escaped(struct strbuf *text, const char *bytes, size_t n)
 	}
 }
 
-bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *exact)
+unsigned pattern_last_step(const struct pattern *pattern, const uint64_t *live)
+{
+	uint64_t last = 0;
+	for (size_t w = 0; w < pattern->words; ++w)
+		last |= live[w] & pattern->last[w];
+	return last ? PATTERN_MATCH : 0;
+}
+
+bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *sole)
 {
 	const struct pattern_state *last = NULL;
 	unsigned n = 0;
+	bool excludes = false;
 	for (uint32_t i = 0; i < pattern->nstates; ++i) {
 		const struct pattern_state *state = &pattern->states[i];
 		/* An automaton is not looked into; ** stands for any name. */
@@ -484,7 +493,9 @@ bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *
 			last = state;
 			++n;
 		}
+		excludes |= state->excludes;
 	}
+	*sole = n == 1 && !excludes;
 	memset(live, 0, pattern->words * sizeof(*live));
 	for (uint32_t i = 0; i < pattern->nstates; ++i) {
 		if (pattern->states[i].last && !pattern->states[i].excludes)
@@ -494,8 +505,7 @@ bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *
 		return true;
 	const struct glob *glob = &last->glob;
 	const char *bytes = pattern->pool.bytes + glob->bytes;
-	*exact = glob->kind == GLOB_EXACT;
-	if (*exact) {
+	if (glob->kind == GLOB_EXACT) {
 		put_escaped(text, bytes, glob->nbytes);
 		return true;
 	}

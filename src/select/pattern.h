@@ -155,11 +155,15 @@ unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const
  * @text [out]
  *         If there is only one last component: a pattern of fnmatch(3) is appended that each such
  *         name matches, with PATTERN_NOCASE in some case; only "*" and backslashes are special.
- * @exact [out]
- *         The text contains no "*".
+ * @sole [out]
+ *         There is only one last component, and nothing is excluded: whether a name that matches
+ *         it is a result depends only on the directory, see pattern_last_step().
  * @return false: every name can be; live and text are not changed.
  */
-bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *exact);
+bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *sole);
+
+/** pattern_step() for a name that matches the only last component, and is not a directory. */
+unsigned pattern_last_step(const struct pattern *pattern, const uint64_t *live);
 
 /** Whether case is ignored. */
 bool pattern_nocase(const struct pattern *pattern);

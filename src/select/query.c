@@ -51,6 +51,10 @@ struct query_node *query_node(struct query_parser *p, const struct query_row *ro
 		info->levels |= 1u << QUERY_STATX;
 	info->xtype |= row->test == query_test_xtype;
 	info->fstype |= row->test == query_test_fstype;
+	bool named = row->test == query_test_name || row->test == query_test_path
+	             || row->test == query_test_regex;
+	if (named && p->query->nmemo < QUERY_MEMO)
+		node->memo = ++p->query->nmemo;
 	return node;
 }
 

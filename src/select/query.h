@@ -55,6 +55,14 @@ struct query_facts {
 	int (*owner)(void *arg, bool group, uint32_t id);   /* whether the ID has a name: 1 or 0 */
 };
 
+/** The results of the first tests of an object's name or path: a bit for each.  So that none is
+    tested again with its attributes, it is kept from one evaluation to the next.  Zero: none is
+    known. */
+struct query_memo {
+	uint16_t known;
+	uint16_t yes;
+};
+
 /** An object to evaluate a query for. */
 struct query_object {
 	const char *name;                /* its last component, as -name compares it */
@@ -66,6 +74,7 @@ struct query_object {
 	bool lost;                       /* st and an unknown type cannot be read: at QUERY_ALL
 	                                    tests of them are false */
 	const struct query_facts *facts;
+	struct query_memo *memo;         /* [in,out]; NULL: no results are kept */
 };
 
 /** Kinds of actions. */
@@ -89,8 +98,8 @@ struct query_action {
 	bool target;                     /* facts->target */
 	bool attributes;                 /* an attribute: of an object whose attributes are lost
 	                                    it is false, and not performed */
-	bool type;                       /* the type: the same, except for what is known not to be
-	                                    a directory */
+	bool type;                       /* the type: the same, unless the directory lists a type
+	                                    other than directory */
 };
 
 /** Why an expression was rejected. */

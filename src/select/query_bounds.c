@@ -52,6 +52,7 @@ static void set_name(struct query_bounds *to, const struct query_bounds *from)
 	to->literal = from->literal;
 	to->any_case = from->any_case;
 	to->pattern = from->pattern;
+	to->memo = from->memo;
 }
 
 /** How much a pattern of names excludes. */
@@ -191,6 +192,8 @@ static void test_bounds(const struct query_node *node, struct query_bounds *yes,
 		yes->literal = !strpbrk(node->text, "*?[\\");
 		yes->any_case = node->row->param == 'i';
 		yes->pattern = node->pattern;
+		if (node->memo)
+			yes->memo.known = yes->memo.yes = (uint16_t)(1u << (node->memo - 1));
 	} else if (test == query_test_true) {
 		no->none = true;
 	} else if (test == query_test_false) {

@@ -36,6 +36,7 @@ struct query_bounds {
 	bool literal;                    /* it has no special characters left: it is the name */
 	bool any_case;
 	const struct query_pattern *pattern;   /* the same, for query_bounds_name() */
+	struct query_memo memo;          /* of a name that matches */
 };
 
 /** Fill the bounds of a query.  They remain valid as long as the query.

@@ -106,12 +106,29 @@ static bool needs_statx(const struct query_walk *walk, const struct query_row *r
 	           && (row->test != query_test_empty || type == DT_REG));
 }
 
+/** Evaluate a test whose result is kept, unless it is known. */
+static enum query_value eval_kept(struct query_walk *walk, const struct query_node *node)
+{
+	struct query_memo *memo = walk->object->memo;
+	const uint16_t bit = (uint16_t)(1u << (node->memo - 1));
+	if (memo->known & bit)
+		return memo->yes & bit ? QUERY_YES : QUERY_NO;
+	enum query_value value = node->row->test(walk, node);
+	/* A result that is wrong for lack of memory is not kept. */
+	if (walk->outcome->error == 0) {
+		memo->known |= bit;
+		memo->yes |= value == QUERY_YES ? bit : 0;
+	}
+	return value;
+}
+
 static enum query_value eval(struct query_walk *walk, const struct query_node *node)
 {
 	enum query_value value = QUERY_YES;
 	switch (node->op) {
 	case OP_TEST:
-		value = node->row->test(walk, node);
+		value = node->memo && walk->object->memo ? eval_kept(walk, node)
+		        : node->row->test(walk, node);
 		if (value == QUERY_OPEN && is_lost(walk, node->row))
 			return node->row->test == query_test_newer && node->time.negated
 			       ? QUERY_YES : QUERY_NO;

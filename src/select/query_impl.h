@@ -48,9 +48,12 @@ struct query_regex {
 	bool compiled;
 };
 
+enum { QUERY_MEMO = 16 };            /* bits of struct query_memo */
+
 struct query_node {
 	uint8_t op;                      /* enum query_op */
 	uint8_t cost;                    /* enum query_cost: the highest below it */
+	uint8_t memo;                    /* of a test: its bit in struct query_memo, from 1; or 0 */
 	bool acts;                       /* an action or -prune is at or below it */
 	const struct query_row *row;     /* of OP_TEST, OP_ACTION and OP_PRUNE */
 	struct query_node *next;         /* the next operand of its parent */
@@ -99,6 +102,7 @@ struct query {
 	bool follow, follow_roots;       /* as of env */
 	struct query_action *actions;
 	size_t nactions, actions_room;
+	uint8_t nmemo;                   /* tests that have a bit in struct query_memo */
 	struct query_regex *regexes;
 };
 

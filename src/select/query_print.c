@@ -117,7 +117,7 @@ static void print_action(struct printer *printer, const struct query_node *node)
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
 	if (printer->tests && action->kind != QA_QUIT) {
-		/* Tests that are only false of what is lost. */
+		/* These tests are false only of lost objects. */
 		strbuf_puts(out, action->attributes ? " ( -perm -000 -print )"
 		                 : action->type ? " ( -type b,c,d,p,f,l,s -print )" : " -print");
 		return;

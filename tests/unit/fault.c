@@ -7,6 +7,7 @@
 #include "base/map64.h"
 #include "os/crossing.h"
 #include "os/ring.h"
+#include "select/glob.h"
 #include "unit.h"
 
 #include <blkid/blkid.h>
@@ -508,6 +509,20 @@ WRAP(int, os_ring_open, struct os *os, struct os_ring *ring, int flags, uint64_t
 	for (size_t i = 0; i < n; ++i)
 		opened(opens[i].fd);
 	return rc;
+}
+
+static _Atomic uint64_t compared;
+
+WRAP(bool, glob_match, const struct glob_pool *pool, const struct glob *glob, const char *name,
+     size_t len)
+{
+	++compared;
+	return __real_glob_match(pool, glob, name, len);
+}
+
+uint64_t fault_names(void)
+{
+	return atomic_exchange(&compared, 0);
 }
 
 uint64_t fault_each(int kind, int (*run)(void *arg), void *arg)

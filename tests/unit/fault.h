@@ -61,6 +61,9 @@ struct fault_count {
 #define FAULT_OR_SKIP() do { } while (0)
 #endif
 
+/** How many names were compared with a component of a pattern since the last call. */
+uint64_t fault_names(void);
+
 /** The name of a kind: "alloc", "statx" ... */
 const char *fault_kind_name(int kind);
 

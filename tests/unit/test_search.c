@@ -13,6 +13,7 @@
 #include "cmd/found/searched.h"
 #include "getmnt/search.h"
 #include "search/mounts.h"
+#include "search/query_host.h"
 #include "search/search_impl.h"
 #include "select/pattern.h"
 
@@ -139,6 +140,63 @@ UNIT_TEST(same_as_a_walk)
 		}
 		names_free(&walked);
 		pattern_free(walk_pattern);
+	}
+	tree_end(&top);
+}
+
+static int accept_action(void *arg, struct query_action *action, struct strbuf *reason)
+{
+	(void)arg, (void)action, (void)reason;
+	return 0;
+}
+
+/** Each name is compared once: that of a directory too, and if attributes or an action follow. */
+UNIT_TEST(names_tested_once)
+{
+	static const struct {
+		const char *pattern, *query;
+		int flags;
+		uint64_t compared;
+	} rows[] = {
+		{"*", "-name f* -size -1M", 0, 7},
+		{"*", "-size -1M -name f* -print0", 0, 7},
+		{"*", "-name f* -exec x ;", 0, 7},
+		{"*", "( -name f* -size +0 -o -name f* -uid 0 ) -print", 0, 14},
+		{"*", "-path */a -size -1M -o -empty", SEARCH_METADATA, 7},
+		{"f*", NULL, SEARCH_METADATA, 6},
+		{"f*", "-size -1M", SEARCH_METADATA, 6},
+		{"f*", NULL, SEARCH_METADATA | SEARCH_FOLLOW, 6},
+	};
+	struct query_env env = {.action = accept_action};
+	struct os os;
+	FAULT_OR_SKIP();
+	tree_begin(&top);
+	tree_make(&top, (const char *const[]){"a/", "fd/", "a/f1", "a/g", "fd/f2", "fd/h", NULL},
+	          no_links);
+	os_init(&os, NULL);
+	for (size_t i = 0; i < COUNT(rows); ++i) {
+		const struct search_options options = {
+			.size = sizeof(options), .flags = rows[i].flags | SEARCH_INCLUDEROOT,
+			.threads = 1,
+		};
+		const char *root = top.path;
+		query_env_host(&env, &os);
+		struct query *query = rows[i].query
+		                      ? query_parse_text(rows[i].query, &env, NULL) : NULL;
+		SEARCH *search = search_open(&root, 1, rows[i].pattern, &options, query);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		search_more(search, &(struct search_more){
+			.maxdepth = UINT_MAX, .roots = query != NULL && *rows[i].pattern == '*',
+			.statx = true,
+		});
+		fault_names();
+		while (readsearch(search))
+			;
+		CU_ASSERT_EQUAL(errno, 0);
+		uint64_t compared = fault_names();
+		unit_note("%s %s", rows[i].pattern, rows[i].query ? rows[i].query : "");
+		CU_ASSERT_EQUAL(compared, rows[i].compared);
+		closesearch(search);
 	}
 	tree_end(&top);
 }

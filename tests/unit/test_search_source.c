@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "fault.h"
 #include "tree.h"
 
 #include "base/array.h"
@@ -42,6 +43,7 @@ static struct world {
 	struct query_bounds bounds;
 	struct source_object object;
 	const struct object *now;     /* the same */
+	uint64_t compared;            /* names, other than by next() */
 } world;
 
 static struct os os;
@@ -161,15 +163,15 @@ static bool is_wanted(const struct object *object)
 {
 	uint64_t live[PATTERN_WORDS_MAX];
 	STRBUF(text);
-	bool exact = false;
+	bool sole = false;
 	size_t len = strlen(object->name);
 	if (!world.bounded)
 		return true;
-	if (pattern_last(world.start.pattern, live, &text, &exact)) {
+	if (pattern_last(world.start.pattern, live, &text, &sole)) {
 		bool matches = pattern_step(world.start.pattern, live, object->name, len, NULL);
 		/* The text is a necessary condition. */
-		if (matches && exact && !pattern_nocase(world.start.pattern)
-		    && !strchr(strbuf_str(&text), '\\') && text.len > 0)
+		if (matches && sole && !pattern_nocase(world.start.pattern)
+		    && !strpbrk(strbuf_str(&text), "*\\") && text.len > 0)
 			unit_expect(object->name, strbuf_str(&text));
 		if (!matches)
 			return false;
@@ -179,6 +181,18 @@ static bool is_wanted(const struct object *object)
 	       && world.bounds.types >> IFTODT(object->st.mode) & 1
 	       && object->st.size >= world.bounds.size.min
 	       && object->st.size <= world.bounds.size.max;
+}
+
+/** Say of the object that is returned what is_wanted() has tested of its name. */
+static void set_tested(void)
+{
+	uint64_t live[PATTERN_WORDS_MAX];
+	STRBUF(text);
+	bool sole = false;
+	if (!world.bounded)
+		return;
+	world.object.named = pattern_last(world.start.pattern, live, &text, &sole) && sole;
+	world.object.memo = world.bounds.memo;
 }
 
 /** Whether the bounds have ranges of which is_wanted() knows nothing. */
@@ -204,9 +218,9 @@ static enum query_value is_within(const struct object *object)
 	return world.bounds.exact && !has_other_bounds() ? QUERY_YES : QUERY_OPEN;
 }
 
-static const struct source_object *next(void *arg)
+/** The next object: next() without the count. */
+static const struct source_object *next_object(void)
 {
-	(void)arg;
 	while (world.at < world.n) {
 		const struct object *object = &world.objects[world.order[world.at++]];
 		if (!is_wanted(object))
@@ -217,11 +231,21 @@ static const struct source_object *next(void *arg)
 			continue;
 		set_object(object);
 		world.object.within = is_within(object);
+		set_tested();
 		errno = 0;
 		return &world.object;
 	}
 	errno = world.damaged ? EBADMSG : 0;
 	return NULL;
+}
+
+static const struct source_object *next(void *arg)
+{
+	(void)arg;
+	world.compared += fault_names();
+	const struct source_object *object = next_object();
+	fault_names();
+	return object;
 }
 
 static int find(void *arg, const char *path, size_t len, struct source_object *in)
@@ -392,6 +416,40 @@ UNIT_TEST(finds_the_same)
 			break;
 	}
 	CU_ASSERT_TRUE(results > 10000 || unit_step() > 1);
+	tree_end(&top);
+}
+
+/** A name that the source has tested is not tested again.  Directories are entered by next(). */
+UNIT_TEST(names_tested_once)
+{
+	static const struct {
+		const char *pattern, *query;
+		int flags;
+		uint64_t compared;
+	} rows[] = {
+		{"*", "-name '*.c' -size -1M -print0", 0, 0},
+		{"*", "-name '*.c' -path '*/a/*' -uid 0", 0, 6},
+		{"*.c", NULL, SEARCH_METADATA, 0},
+		{"x/**/f.c", "-size -1M", 0, 0},
+		{"/a/*.c", "-name f*", 0, 0},
+	};
+	FAULT_OR_SKIP();
+	make_tree();
+	world.bounded = true;
+	for (size_t i = 0; i < COUNT(rows) * 2; ++i) {
+		STRBUF(got);
+		/* Then each result is looked at, too. */
+		world.again = i % 2;
+		world.compared = 0;
+		fault_names();
+		found(rows[i / 2].pattern, rows[i / 2].query, rows[i / 2].flags, true, NULL, false,
+		      &got);
+		STRBUF(count);
+		STRBUF(expected);
+		strbuf_printf(&count, "%zu: %d", i, (int)world.compared);
+		strbuf_printf(&expected, "%zu: %d", i, (int)rows[i / 2].compared);
+		unit_expect(strbuf_str(&count), strbuf_str(&expected));
+	}
 	tree_end(&top);
 }
 

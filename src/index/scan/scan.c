@@ -279,6 +279,10 @@ static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char
 	if (get_row(scan, scan->wish.needs, &row) != 0)
 		return -1;
 	object->within = wish_within(&scan->wish, &row);
+	if (type != DT_DIR) {
+		object->named = scan->wish.named;
+		object->memo = scan->wish.memo;
+	}
 	int rc = scan_enter(scan, dir, object);
 	return rc > 0 && type == DT_DIR ? 0 : rc;
 }

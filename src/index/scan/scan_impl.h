@@ -30,6 +30,8 @@ struct wish {
 	char *literal;            /* the only name; NULL: several */
 	size_t literal_len;
 	bool names;               /* names are compared */
+	bool named;               /* see struct source_object */
+	struct query_memo memo;   /* of names that are compared */
 	bool exact;               /* what has such a name and is within bounds is found */
 	struct wish_key keys[WISH_KEYS];
 	size_t nkeys;

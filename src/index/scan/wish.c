@@ -131,15 +131,18 @@ int wish_init(struct wish *wish, const struct scan_options *options)
 	wish->names = bounds->name;
 	if (bounds->name && add_pattern(wish, bounds->name, bounds->any_case) != 0)
 		return -1;
+	/* If the only name is that of the pattern, the query's is not compared; nor the reverse. */
+	const bool literal = wish->literal;
+	wish->memo = bounds->memo;
 	if (!options->pattern)
 		return 0;
 	struct strbuf text = {0};
-	bool exact;
 	wish->live = calloc(pattern_words(options->pattern), sizeof(*wish->live));
 	if (!wish->live)
 		return -1;
 	int rc = 0;
-	if (pattern_last(options->pattern, wish->live, &text, &exact)) {
+	if (pattern_last(options->pattern, wish->live, &text, &wish->named)) {
+		wish->named &= !literal;
 		wish->pattern = options->pattern;
 		wish->names = true;
 		rc = text.failed ? -1 : 0;
@@ -147,8 +150,10 @@ int wish_init(struct wish *wish, const struct scan_options *options)
 			rc = add_pattern(wish, text.data, pattern_nocase(options->pattern));
 	}
 	strbuf_destroy(&text);
-	/* If the only name is that of the pattern, the query's was not compared. */
-	wish->exact &= !wish->literal || !bounds->name || (bounds->literal && !bounds->any_case);
+	if (wish->literal && !literal && bounds->name) {
+		wish->exact = false;
+		wish->memo = (struct query_memo){0};
+	}
 	return rc;
 }
 
