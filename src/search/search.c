@@ -85,7 +85,7 @@ static void use_query(SEARCH *search)
 	search->policy.statx_mask |= info->mask | search->act_mask;
 	if (info->unique)
 		search->policy.statx_mask |= K_STATX_INO;
-	search->again = info->levels & ~(1u << QUERY_NAMES) || search->act_mask || info->unique;
+	search->again = !search->plain || info->levels & ~(1u << QUERY_NAMES) || info->unique;
 }
 
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
