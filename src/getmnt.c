@@ -113,6 +113,7 @@
  *     pass.c             the passes of a search, and their limits
  *     missing.c          mounts that neither hints nor search found
  *   select/              what to find: patterns and expressions, compiled (pure)
+ *     select.c           a selection: what a name decides about an object, and what attributes do
  *     pattern.c          pattern language: compile and match
  *     expand.c           a pattern cut into components, its braces expanded
  *     glob.c             one component of a pattern

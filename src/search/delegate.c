@@ -45,9 +45,9 @@ static void delegated_free(struct search_delegated *d, bool child)
 
 void search_delegated_free(SEARCH *search, bool child)
 {
-	while (search->delegated) {
-		struct search_delegated *d = search->delegated;
-		search->delegated = d->next;
+	while (search->remotes.delegated) {
+		struct search_delegated *d = search->remotes.delegated;
+		search->remotes.delegated = d->next;
 		delegated_free(d, child);
 	}
 }
@@ -81,7 +81,7 @@ static bool see(SEARCH *search, struct remote *remote, bool here, bool nfs,
 	const struct talk_request request = {
 		.pattern = "/*", .query = "", .flags = SEARCH_METADATA | SEARCH_BYNAME,
 		.mask = K_STATX_MNT_ID, .self = true, .exported = nfs, .levels = 2,
-		.blocking = here || search->remote_options.blocking,
+		.blocking = here || search->remotes.options.blocking,
 	};
 	struct search_counts counts = {0};
 	struct remote_entry got;
@@ -108,7 +108,7 @@ static int connect_here(void *arg, const struct search_server *server, struct se
 static bool see_here(SEARCH *search, const struct search_mount *m, const char *below,
                      struct search_delegated *d, struct delegate_proof *proof)
 {
-	struct search_transport *transport = &search->remote_transport, here = *transport;
+	struct search_transport *transport = &search->remotes.transport, here = *transport;
 	struct strbuf path = {0};
 	here.connect = connect_here;
 	here.arg = transport;
@@ -160,7 +160,7 @@ static bool prove(SEARCH *search, const struct search_mount *m, const char *belo
 		strbuf_printf(why, "it cannot be looked at here: %s", strbuf_str(&here.why));
 		goto out;
 	}
-	d->remote = remote_new(&search->os, &search->remote_transport);
+	d->remote = remote_new(&search->os, &search->remotes.transport);
 	if (!d->remote || remote_add(d->remote, strbuf_str(&d->root), d->index) != 0) {
 		search->failed = true;
 		goto out;
@@ -193,17 +193,17 @@ out:
 bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
                      const char *name, unsigned wanted)
 {
-	if (!search->delegates || !m || !m->source || atomic_load(&search->cancelled))
+	if (!search->remotes.delegates || !m || !m->source || atomic_load(&search->cancelled))
 		return false;
 	struct strbuf why = {0};
-	const char *wrong = delegate_unfit(search->flags, &search->more, search->info);
+	const char *wrong = delegate_unfit(search->flags, &search->more, search->want.info);
 	struct search_delegated *d = calloc(1, sizeof(*d));
 	if (!d) {
 		search->failed = true;
 		return false;
 	}
-	d->place.name_root = search->root_len;
-	d->index = search->root - 1;
+	d->place.name_root = search->root.len;
+	d->index = search->roots.next - 1;
 	d->wanted = wanted;
 	d->nfs = strcmp(m->type, "fuse.sshfs") != 0;
 	strbuf_puts(&d->name, name);
@@ -217,13 +217,13 @@ bool search_delegate(SEARCH *search, const struct search_mount *m, const char *b
 		strbuf_reset(&why);
 	}
 	if (!wrong)
-		wrong = delegate_place(m, below, search->remote_text.data + search->remote_login,
+		wrong = delegate_place(m, below, search->remotes.text.data + search->remotes.login,
 		                       os_geteuid(&search->os), &d->root, &d->path);
 	search->failed |= d->name.failed || d->root.failed || d->path.failed;
 	bool asked = !wrong && !search->failed && prove(search, m, below, d, &why);
 	if (asked) {
-		d->next = search->delegated;
-		search->delegated = d;
+		d->next = search->remotes.delegated;
+		search->remotes.delegated = d;
 	} else {
 		delegated_free(d, false);
 		if (search->more.undelegated && !search->failed
@@ -237,8 +237,8 @@ bool search_delegate(SEARCH *search, const struct search_mount *m, const char *b
 
 bool search_delegate_root(SEARCH *search)
 {
-	const struct search_mount *m = search_mount_find(&search->mounts, search->root_mount);
-	const char *place = strbuf_str(&search->place.path);
+	const struct search_mount *m = search_mount_find(&search->mounts, search->root.mount);
+	const char *place = strbuf_str(&search->root.place.path);
 	if (!m || !m->source || !m->point)
 		return false;
 	size_t point = strlen(m->point);
@@ -247,7 +247,7 @@ bool search_delegate_root(SEARCH *search)
 	    || (place[point] && place[point] != '/'))
 		return false;
 	struct strbuf name = {0};
-	strbuf_add(&name, search->root_name, search->root_len);
+	strbuf_add(&name, search->root.name, search->root.len);
 	bool asked = search_delegate(search, m, strcmp(place + point, "/") ? place + point : "",
 	                             strbuf_str(&name), MOUNT_BELOW);
 	strbuf_destroy(&name);
@@ -258,9 +258,9 @@ bool search_delegated_turn(SEARCH *search, int ms)
 {
 	bool more = false;
 	int n = 0;
-	for (struct search_delegated *d = search->delegated; d; d = d->next)
+	for (struct search_delegated *d = search->remotes.delegated; d; d = d->next)
 		++n;
-	for (struct search_delegated **at = &search->delegated; *at;) {
+	for (struct search_delegated **at = &search->remotes.delegated; *at;) {
 		struct search_delegated *d = *at;
 		const struct talk_request request = request_of(search, d);
 		int rc = remote_turn(d->remote, &request, ms / n, &search->counts);
@@ -279,7 +279,7 @@ bool search_delegated_turn(SEARCH *search, int ms)
 const struct search_delegated_place *search_delegated_next(SEARCH *search,
                                                            struct remote_entry *got)
 {
-	struct search_delegated *d = search->delegated;
+	struct search_delegated *d = search->remotes.delegated;
 	while (d && !remote_next(d->remote, got))
 		d = d->next;
 	if (d)

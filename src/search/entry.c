@@ -64,11 +64,11 @@ static inline unsigned match_name(const SEARCH *search, const struct node *node,
                                   struct node *child)
 {
 	if (!note.tested)
-		return pattern_step(search->pattern, node->live, entry->name, entry->len,
+		return pattern_step(search->want.pattern, node->live, entry->name, entry->len,
 		                    child ? child->live : NULL);
 	if (child)
 		memcpy(child->live, search_node_at(search, note.child)->live,
-		       search->words * sizeof(*child->live));
+		       search->want.words * sizeof(*child->live));
 	return note.does;
 }
 
@@ -137,18 +137,19 @@ static enum pass pass_one(SEARCH *search, const struct node *node, const struct 
 {
 	struct judgment judged;
 	note->memo = (struct query_memo){0};
-	if (!search->everything
-	    && !pattern_step(search->pattern, node->live, entry->name, entry->len, NULL))
+	if (!search->want.everything
+	    && !pattern_step(search->want.pattern, node->live, entry->name, entry->len, NULL))
 		return PASS_NO;
-	if (!search->judges)
-		return search->query && !search->plain ? PASS_ASK : PASS_YES;
+	if (!search->want.judges)
+		return search->want.query && !search->want.plain ? PASS_ASK : PASS_YES;
 	look->name = object->name = entry->name;
 	object->len = entry->len;
 	look->link = object->type = entry->type;
 	search_judge(search, look, object, &judged);
 	if (judged.look || judged.error)
 		return PASS_ASK;
-	return !judged.object ? PASS_NO : search->plain || !search->query ? PASS_YES : PASS_ASK;
+	return !judged.object ? PASS_NO
+	       : search->want.plain || !search->want.query ? PASS_YES : PASS_ASK;
 }
 
 size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
@@ -161,7 +162,7 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	    || search_stopped(search))
 		return 0;
 	const unsigned plain = ~(1u << DT_DIR | 1u << DT_UNKNOWN);
-	const unsigned wanted = plain & (search->more.types ? search->more.types : UINT_MAX);
+	const unsigned wanted = plain & (search->want.types ? search->want.types : UINT_MAX);
 	struct look look = {
 		.search = search, .os = scratch->os, .scratch = scratch, .at = at,
 		.fd = scratch->fd, .mount = node->mount, .avoid = AVOID_NONE,
@@ -170,9 +171,9 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 	struct name_note note = {0};
 	struct query_object object = {
 		.depth = look.depth, .facts = &look.facts,
-		.memo = search->again ? &note.memo : NULL,
+		.memo = search->want.again ? &note.memo : NULL,
 	};
-	if (search->judges)
+	if (search->want.judges)
 		search_look_init(&look);
 	for (size_t i = 0;; ++i) {
 		size_t from = i;
@@ -210,16 +211,16 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	/* The type of a symlink's target is not yet known. */
 	bool object = does & PATTERN_MATCH
 	              && ((follow && entry->type == DT_LNK)
-	                  || search_type_wanted(search, entry->type));
+	                  || selection_has_type(&search->want, entry->type));
 	bool below = does & PATTERN_BELOW && dir;
 	if (!object && !below)
 		return BFS_SKIP;
 	struct judgment judged = {.enter = true, .actions = 1};
-	if (search->judges)
+	if (search->want.judges)
 		child_init(search, node, entry, child);
-	if (search->query && follow && dir) {
+	if (search->want.query && follow && dir) {
 		judged.look = true;   /* it may be above itself */
-	} else if (search->judges) {
+	} else if (search->want.judges) {
 		search_judge_entry(search, scratch, at, entry, entry->type, child, NULL, object,
 		                   &note.memo, &judged);
 		object = object && (judged.look || judged.object);
@@ -235,12 +236,12 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		scratch->note = name_tested(note, does);
 		return BFS_LOOK;
 	}
-	if (!search->judges)
+	if (!search->want.judges)
 		child_init(search, node, entry, child);
 	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
 	bool unknown = entry->type == DT_UNKNOWN
 	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
-	bool type = search->access || search->more.type || search->more.types || follow;
+	bool type = search->access || search->more.type || search->want.types || follow;
 	bool look = (object && search->flags & SEARCH_METADATA) || (unknown && (below || type))
 	            || judged.look;
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
@@ -256,11 +257,11 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		bool deep = search->depth && (unsigned)at->depth + 1 > search->depth;
 		unsigned wanted = (object && !named ? MOUNT_SELF : 0u)
 		                  | (below && !deep ? MOUNT_BELOW : 0u);
-		if (blocked && search->delegates && below && deep)
+		if (blocked && search->remotes.delegates && below && deep)
 			search_put_error(scratch, entry, SEARCH_ERR_LIMIT, EOVERFLOW);
-		if (blocked && search->delegates && wanted)
+		if (blocked && search->remotes.delegates && wanted)
 			search_put_mount(scratch, entry, (uint32_t)child->avoid, wanted);
-		else if (blocked && search->delegates)
+		else if (blocked && search->remotes.delegates)
 			return BFS_SKIP;
 		else if (below || (object && !named))
 			search_put_error(scratch, entry,
@@ -302,7 +303,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
 	            && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type
-	    && !search->judges) {
+	    && !search->want.judges) {
 		search_put_object(search, scratch, entry, st, -1, 1);
 		return BFS_SKIP;
 	}
@@ -317,11 +318,11 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	bool named = dir && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;
 	if (error != 0) {
-		if (named && does & PATTERN_MATCH && !search->judges)
+		if (named && does & PATTERN_MATCH && !search->want.judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
-		if (search->query && does & PATTERN_MATCH && error != ENOENT)
+		if (search->want.query && does & PATTERN_MATCH && error != ENOENT)
 			search_put_lost(search, scratch, at, entry, child, &note.memo);
-		if (!named || search->judges || entry->type == DT_UNKNOWN
+		if (!named || search->want.judges || entry->type == DT_UNKNOWN
 		    || (dir && does & PATTERN_BELOW))
 			search_put_error(scratch, entry,
 			                 named && dir ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT, error);
@@ -331,12 +332,12 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	known.type = (uint8_t)IFTODT(st->mode);
 	if (search->flags & SEARCH_FOLLOW && known.type == DT_LNK)
 		return search_follow_entry(search, scratch, at, entry, node, child, &note);
-	if (search->query && search_is_loop(search, node, st)) {
+	if (search->want.query && search_is_loop(search, node, st)) {
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ELOOP);
 		return BFS_SKIP;
 	}
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
-	if (search->judges)
+	if (search->want.judges)
 		search_judge_entry(search, scratch, at, entry, known.type, child, st,
 		                   does & PATTERN_MATCH, &note.memo, &judged);
 	if (does & PATTERN_MATCH && judged.object)

@@ -17,11 +17,11 @@ enum { EXPORTS_MAX = 16 << 20 };
 
 int search_exported_refuse(SEARCH *search)
 {
-	const char *path = strbuf_str(&search->place.path);
-	const struct search_mount *m = search_mount_find(&search->mounts, search->root_mount);
+	const char *path = strbuf_str(&search->root.place.path);
+	const struct search_mount *m = search_mount_find(&search->mounts, search->root.mount);
 	char *exports;
 	size_t len;
-	if (search_mounts_below(&search->mounts, search->root_mount, path))
+	if (search_mounts_below(&search->mounts, search->root.mount, path))
 		return EBUSY;
 	if (delegate_type(m->type)
 	    || os_read_kernel(&search->os, AT_FDCWD, "/proc/fs/nfsd/exports", EXPORTS_MAX, &exports,

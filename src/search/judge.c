@@ -46,8 +46,8 @@ static const char *look_path(void *arg)
 		struct bfs_at dir = *at;
 		dir.name = "";
 		strbuf_reset(path);
-		strbuf_add(path, look->search->root_name, look->search->root_len);
-		strbuf_puts(path, strbuf_str(&look->search->via));
+		strbuf_add(path, look->search->root.name, look->search->root.len);
+		strbuf_puts(path, strbuf_str(&look->search->root.via));
 		bfs_path(&dir, path);
 		if (path->len > 0 && path->data[path->len - 1] != '/')
 			strbuf_putc(path, '/');
@@ -89,7 +89,7 @@ static int look_target(void *arg, struct strbuf *text)
 	struct look *look = arg;
 	char target[PATH_MAX];
 	const char *sent = look->visit ? search_target(look->search) : NULL;
-	if (look->visit && look->search->last_remote && sent) {
+	if (look->visit && look->search->last.remote && sent) {
 		strbuf_puts(text, sent);
 		return 0;
 	}
@@ -106,7 +106,7 @@ static int look_target(void *arg, struct strbuf *text)
 /** The directory that contains the object, if its path is known.  @place [out]  Zero before. */
 static void visit_place(const struct look *look, uint64_t mount, struct follow_place *place)
 {
-	const struct strbuf *root = &look->search->place.path;
+	const struct strbuf *root = &look->search->root.place.path;
 	struct strbuf *path = &place->path;
 	place->mount = mount;
 	/* The path of the object may lead through symlinks. */
@@ -227,7 +227,7 @@ static int look_xtype(void *arg, uint8_t *type)
 	struct look *look = arg;
 	struct k_statx st;
 	/* A slash at the end of a root leads through a symlink. */
-	bool slash = look->depth == 0 && look->search->root_name[look->search->root_len] == '/';
+	bool slash = look->depth == 0 && look->search->root.name[look->search->root.len] == '/';
 	*type = slash ? DT_DIR : look_link(look);
 	if (*type != DT_LNK || look->search->flags & SEARCH_FOLLOW
 	    || (look->depth == 0 && look->search->more.follow_roots))
@@ -248,19 +248,19 @@ static int look_xtype(void *arg, uint8_t *type)
 static int look_owner(void *arg, bool group, uint32_t id)
 {
 	SEARCH *search = ((struct look *)arg)->search;
-	pthread_mutex_lock(&search->lock);
-	uint32_t known = map64_get(&search->owners, (uint64_t)group << 32 | id);
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_lock(&search->shared.lock);
+	uint32_t known = map64_get(&search->shared.owners, (uint64_t)group << 32 | id);
+	pthread_mutex_unlock(&search->shared.lock);
 	if (known != MAP64_NONE)
 		return (int)known;
 	int found = query_host_owner(group, id);
-	pthread_mutex_lock(&search->lock);
-	if (found >= 0 && map64_put(&search->owners, (uint64_t)group << 32 | id,
+	pthread_mutex_lock(&search->shared.lock);
+	if (found >= 0 && map64_put(&search->shared.owners, (uint64_t)group << 32 | id,
 	                            (uint32_t)found) == MAP64_NONE) {
 		errno = ENOMEM;
 		found = -1;
 	}
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_unlock(&search->shared.lock);
 	return found;
 }
 
@@ -279,9 +279,9 @@ static bool is_seen(SEARCH *search, const struct k_statx *st)
 	struct seen_dir object = {
 		.dev = makedev(st->dev_major, st->dev_minor), .ino = st->ino, .parent = SEEN_NONE,
 	};
-	pthread_mutex_lock(&search->lock);
-	int error = seen_once(&search->unique, &object);
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_lock(&search->shared.lock);
+	int error = seen_once(&search->shared.unique, &object);
+	pthread_mutex_unlock(&search->shared.lock);
 	return error == EEXIST;
 }
 
@@ -298,66 +298,19 @@ static bool is_mount_point(const SEARCH *search, const struct look *look,
 void search_judge(SEARCH *search, struct look *look, const struct query_object *object,
                   struct judgment *judged)
 {
-	const struct query_info *info = search->info;
+	const struct query_info *info = search->want.info;
 	const struct k_statx *st = object->st;
-	unsigned mindepth = search->more.mindepth, maxdepth = search->more.maxdepth;
-	if (info && info->mindepth > mindepth)
-		mindepth = info->mindepth;
-	if (info && info->maxdepth < maxdepth)
-		maxdepth = info->maxdepth;
-	*judged = (struct judgment){
-		.object = !look->only_below && object->depth >= mindepth
-		          && object->depth <= maxdepth,
-		.enter = object->depth < maxdepth,
-	};
-	if (!search->query)
-		return;
-	const bool dir = judged->enter
-	                 && (object->type == DT_DIR || object->type == DT_UNKNOWN);
-	if (info->mount && is_mount_point(search, look, st)) {
-		judged->object = judged->enter = false;
+	if (info && ((info->mount && is_mount_point(search, look, st))
+	             || (info->unique && st && is_seen(search, st)))) {
+		*judged = (struct judgment){0};
 		return;
 	}
-	if (info->unique && st && is_seen(search, st)) {
-		judged->object = judged->enter = false;
-		return;
-	}
-	if (!judged->object && !(dir && (info->has_prune || info->unique)))
-		return;
-	struct query_outcome outcome;
-	enum query_value known = search->run ? search_source_knows(search) : QUERY_OPEN;
-	enum query_level level = st ? QUERY_STATX : QUERY_NAMES;
-	for (;; level = QUERY_ALL) {
-		if (known == QUERY_OPEN)
-			query_test(search->query, object, level, &outcome);
-		else
-			outcome = (struct query_outcome){
-				.acts = known, .actions = 1, .prune = QUERY_NO,
-			};
-		if (!judged->object)
-			outcome.acts = QUERY_NO;
-		/* If it is not known which actions are reached, query_run() evaluates the tests. */
-		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN)
-		            || (outcome.acts == QUERY_YES && outcome.actions == 0
-		                && !info->only_prints);
-		bool more = open && (outcome.statx || object->type == DT_UNKNOWN);
-		more |= outcome.acts != QUERY_NO
-		        && (search->act_mask || (!outcome.actions && outcome.statx));
-		more |= info->unique && (outcome.acts != QUERY_NO || dir);
-		if (more && !st && !object->lost) {
-			judged->look = true;
-			return;
-		}
-		if (!open || level == QUERY_ALL)
-			break;
-	}
-	judged->object = outcome.acts != QUERY_NO;
-	judged->enter &= outcome.prune != QUERY_YES;
-	judged->actions = outcome.acts == QUERY_YES ? outcome.actions : 0;
-	judged->error = outcome.error;
+	enum query_value known = search->source.run ? search_source_knows(search) : QUERY_OPEN;
+	select_object(&search->want, object, look->only_below, known, judged);
 	/* search_entry() reports the mount. */
-	judged->look = !st && !object->lost && outcome.error == EREMOTE
-	               && search_mounts_blocked(&search->mounts, look->avoid);
+	if (judged->error == EREMOTE && !judged->look)
+		judged->look = !st && !object->lost
+		               && search_mounts_blocked(&search->mounts, look->avoid);
 }
 
 /** See search_judge_entry().  @lost  Its attributes cannot be read. */

@@ -13,11 +13,11 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follo
 	struct strbuf *path = &place->path;
 	place->mount = search_node_at(search, at->tag)->mount;
 	strbuf_init(path);
-	if (search->place.path.len == 0)
+	if (search->root.place.path.len == 0)
 		return;
 	struct bfs_at dir = *at;
 	dir.name = "";
-	strbuf_add(path, search->place.path.data, search->place.path.len);
+	strbuf_add(path, search->root.place.path.data, search->root.place.path.len);
 	bfs_path(&dir, path);
 	/* Strip the slash of the root directory, or a trailing slash. */
 	while (path->len > 1 && path->data[path->len - 1] == '/')
@@ -65,11 +65,11 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);
-	if (rc == 0 && search->query && from && search_is_loop(search, from, &st)) {
+	if (rc == 0 && search->want.query && from && search_is_loop(search, from, &st)) {
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ELOOP);
 		goto out;
 	}
-	if (dangling && (!(does & PATTERN_MATCH) || (error == ELOOP && search->query)))
+	if (dangling && (!(does & PATTERN_MATCH) || (error == ELOOP && search->want.query)))
 		goto out;
 	if (dangling) {
 		flags |= AT_SYMLINK_NOFOLLOW;
@@ -80,9 +80,9 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	if (error != 0) {
 		bool refused = error == EREMOTE || error == EXDEV;
 		if (search->more.optional && does & PATTERN_MATCH && !refused && error != ENOENT
-		    && !search->judges)
+		    && !search->want.judges)
 			search_put_object(search, scratch, entry, NULL, -1, 1);
-		if (search->query && does & PATTERN_MATCH && !refused && error != ELOOP)
+		if (search->want.query && does & PATTERN_MATCH && !refused && error != ELOOP)
 			search_put_lost(search, scratch, at, entry, child, &note->memo);
 		search_put_error(scratch, entry, refused ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT,
 		                 error);
@@ -90,7 +90,7 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	}
 	known.type = (uint8_t)IFTODT(st.mode);
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
-	if (search->judges)
+	if (search->want.judges)
 		search_judge_entry(search, scratch, at, entry, known.type, child, &st,
 		                   does & PATTERN_MATCH, &note->memo, &judged);
 	if (does & PATTERN_MATCH && judged.object)

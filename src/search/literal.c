@@ -43,13 +43,13 @@ static int literal_dir(SEARCH *search, const char *path)
 {
 	struct os *os = &search->os;
 	if (strcmp(path, ".") == 0)
-		return search->rootfd;
+		return search->root.fd;
 	if (os->caps & OSC_OPENAT2) {
 		uint64_t resolve = RESOLVE_NO_SYMLINKS
 		                   | (search->flags & SEARCH_XDEV ? RESOLVE_NO_XDEV : 0);
-		return os_openat2(os, search->rootfd, path, O_PATH | O_NOFOLLOW, resolve);
+		return os_openat2(os, search->root.fd, path, O_PATH | O_NOFOLLOW, resolve);
 	}
-	return path_open_below(os, search->rootfd, path, literal_step, search);
+	return path_open_below(os, search->root.fd, path, literal_step, search);
 }
 
 /** The same, with FOLLOW through symlinks.
@@ -58,9 +58,9 @@ static int literal_open(SEARCH *search, const char *path, struct follow_place *p
 {
 	if (!(search->flags & SEARCH_FOLLOW))
 		return literal_dir(search, path);
-	place->mount = search->root_mount;
-	strbuf_puts(&place->path, strbuf_str(&search->place.path));
-	return follow_path(&search->os, &search->mounts, search->rootfd, place, path);
+	place->mount = search->root.mount;
+	strbuf_puts(&place->path, strbuf_str(&search->root.place.path));
+	return follow_path(&search->os, &search->mounts, search->root.fd, place, path);
 }
 
 /** Whether a mount's directories may not list each name that can be looked up in them. */
@@ -76,7 +76,7 @@ static bool is_unlisted(const SEARCH *search, uint64_t id)
     @node  Of the root, which is always entered. */
 static bool literal_clear(const SEARCH *search, char *path, uint32_t node)
 {
-	uint64_t mount = search->root_mount;
+	uint64_t mount = search->root.mount;
 	for (unsigned depth = 1;; ++depth) {
 		char *end = strchrnul(path, '/');
 		if (node == AVOID_UNKNOWN || is_unlisted(search, mount))
@@ -166,7 +166,7 @@ static bool look_up(SEARCH *search, char *path)
 	char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	struct bfs_at at = {.dir = slash ? path : ".", .name = ""};
-	struct follow_place place = {.mount = search->root_mount};
+	struct follow_place place = {.mount = search->root.mount};
 	if (slash)
 		*slash = '\0';
 	scratch.fd = literal_open(search, at.dir, &place);
@@ -184,7 +184,7 @@ static bool look_up(SEARCH *search, char *path)
 			search_queue_part(search, &at, output.dir.data, output.dir.len);
 		search_batch_done(search, &output);
 	}
-	if (scratch.fd != search->rootfd)
+	if (scratch.fd != search->root.fd)
 		os_close(&search->os, scratch.fd);
 	strbuf_destroy(&output.dir);
 	strbuf_destroy(&place.path);
@@ -194,7 +194,7 @@ static bool look_up(SEARCH *search, char *path)
 bool search_root_literal(SEARCH *search, uint32_t node)
 {
 	struct strbuf path = {0};
-	bool done = pattern_literal(search->pattern, &path) && !path.failed
+	bool done = pattern_literal(search->want.pattern, &path) && !path.failed
 	            && literal_clear(search, path.data, node) && look_up(search, path.data);
 	strbuf_destroy(&path);
 	return done;

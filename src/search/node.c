@@ -20,7 +20,7 @@
 
 size_t search_node_words(const SEARCH *search)
 {
-	return sizeof(struct node) / sizeof(uint64_t) + search->words;
+	return sizeof(struct node) / sizeof(uint64_t) + search->want.words;
 }
 
 struct node *search_node_at(const SEARCH *search, uint32_t tag)
@@ -38,7 +38,7 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 /** Assert the invariants for a node with this number.  The lock is held. */
 static void node_check(const SEARCH *search, uint32_t number, const struct node *node)
 {
-	assert(number < search->nnodes
+	assert(number < search->shared.nnodes
 	       && search_node_same(search, search_node_at(search, number), node));
 	(void)search, (void)number, (void)node;
 }
@@ -48,10 +48,10 @@ uint32_t search_node_number(SEARCH *search, const struct node *node)
 	size_t size = search_node_words(search) * sizeof(uint64_t);
 	uint64_t hash = map64_bytes(MAP64_BYTES, (const char *)node, size) | 1;
 	uint32_t number = UINT32_MAX;
-	pthread_mutex_lock(&search->lock);
+	pthread_mutex_lock(&search->shared.lock);
 	/* If another node has the same hash, try the next hash. */
 	for (;; hash += 2) {
-		uint32_t old = map64_get(&search->by_hash, hash);
+		uint32_t old = map64_get(&search->shared.by_hash, hash);
 		if (old == MAP64_NONE) {
 			break;
 		} else if (search_node_same(search, search_node_at(search, old), node)) {
@@ -59,7 +59,7 @@ uint32_t search_node_number(SEARCH *search, const struct node *node)
 			goto out;
 		}
 	}
-	uint32_t chunk = search->nnodes / CHUNK;
+	uint32_t chunk = search->shared.nnodes / CHUNK;
 	if (chunk == CHUNKS)
 		goto out;
 	if (!atomic_load_explicit(&search->chunks[chunk], memory_order_relaxed)) {
@@ -68,14 +68,15 @@ uint32_t search_node_number(SEARCH *search, const struct node *node)
 			goto out;
 		atomic_store_explicit(&search->chunks[chunk], nodes, memory_order_release);
 	}
-	if (map64_put(&search->by_hash, hash, search->nnodes) != search->nnodes)
+	const uint32_t next = search->shared.nnodes;
+	if (map64_put(&search->shared.by_hash, hash, next) != next)
 		goto out;
-	number = search->nnodes++;
+	number = search->shared.nnodes++;
 	memcpy(search_node_at(search, number), node, size);
 out:
 	if (number != UINT32_MAX)
 		node_check(search, number, node);
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_unlock(&search->shared.lock);
 	return number;
 }
 
@@ -86,25 +87,25 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 	/* Entering it would trigger an automount. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
-	bool other_device = makedev(st->dev_major, st->dev_minor) != search->root_dev;
-	if (!id || !search->root_mount)
+	bool other_device = makedev(st->dev_major, st->dev_minor) != search->root.dev;
+	if (!id || !search->root.mount)
 		return other_device;
-	return id != search->root_mount || (search->by_device && other_device);
+	return id != search->root.mount || (search->by_device && other_device);
 }
 
 void search_nodes_clear(SEARCH *search)
 {
-	search->nnodes = 0;
-	map64_destroy(&search->by_hash);
-	search->seen.n = 0;
+	search->shared.nnodes = 0;
+	map64_destroy(&search->shared.by_hash);
+	search->shared.seen.n = 0;
 }
 
 /** The live states of a node as one word, or a hash of them. */
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
-	return search->words == 1 ? node->live[0]
+	return search->want.words == 1 ? node->live[0]
 	       : map64_bytes(MAP64_BYTES, (const char *)node->live,
-	                     search->words * sizeof(*node->live));
+	                     search->want.words * sizeof(*node->live));
 }
 
 /** The identity of a directory.  @from  What contains it. */
@@ -121,12 +122,12 @@ static struct seen_dir node_dir(const SEARCH *search, const struct node *from,
 
 bool search_is_loop(SEARCH *search, const struct node *from, const struct k_statx *st)
 {
-	if (!(search->flags & SEARCH_FOLLOW) || !S_ISDIR(st->mode) || search->info->unique)
+	if (!(search->flags & SEARCH_FOLLOW) || !S_ISDIR(st->mode) || search->want.info->unique)
 		return false;
 	struct seen_dir dir = node_dir(search, from, st);
-	pthread_mutex_lock(&search->lock);
-	bool loop = seen_above(&search->seen, &dir);
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_lock(&search->shared.lock);
+	bool loop = seen_above(&search->shared.seen, &dir);
+	pthread_mutex_unlock(&search->shared.lock);
 	return loop;
 }
 
@@ -139,12 +140,12 @@ int search_descend(SEARCH *search, const struct node *from, struct node *child,
 	dir.state = node_state(search, child);
 	const struct search_mount *m =
 		search_mount_find(&search->mounts, dir.mount ? dir.mount : child->mount);
-	pthread_mutex_lock(&search->lock);
+	pthread_mutex_lock(&search->shared.lock);
 	dir.crossed = (m && m->flags & MOUNT_CROSSED)
-	              || (dir.parent != SEEN_NONE && search->seen.dirs[dir.parent].crossed);
-	int error = seen_above(&search->seen, &dir) ? ELOOP
-	            : dir.crossed ? seen_once(&search->once, &dir) : 0;
-	child->self = error ? SEEN_NONE : seen_add(&search->seen, &dir);
-	pthread_mutex_unlock(&search->lock);
+	              || (dir.parent != SEEN_NONE && search->shared.seen.dirs[dir.parent].crossed);
+	int error = seen_above(&search->shared.seen, &dir) ? ELOOP
+	            : dir.crossed ? seen_once(&search->shared.once, &dir) : 0;
+	child->self = error ? SEEN_NONE : seen_add(&search->shared.seen, &dir);
+	pthread_mutex_unlock(&search->shared.lock);
 	return error ? error : child->self == SEEN_NONE ? ENOMEM : 0;
 }

@@ -39,7 +39,7 @@ struct bfs_fs *search_fs(void *arg, uint32_t tag)
 	const SEARCH *search = arg;
 	const struct search_mount *m = mount_of(search, tag);
 	const unsigned bulk_types = 1u << DT_REG | 1u << DT_LNK;
-	if (search->more.types && !(search->more.types & bulk_types))
+	if (search->want.types && !(search->want.types & bulk_types))
 		return NULL;
 	return m && m->fs ? search->mounts.fs[m->fs - 1] : NULL;
 }
@@ -53,18 +53,18 @@ bool search_wanted(void *arg, uint32_t tag)
 void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
 {
 	struct part part = {.records = (uint32_t)size};
-	size_t head = search->queue.len;
+	size_t head = search->parts.text.len;
 	if (size > UINT32_MAX) {
 		search->failed = true;
 		return;
 	}
-	strbuf_add(&search->queue, (const char *)&part, sizeof(part));
-	bfs_path(at, &search->queue);
-	if (search->queue.failed)
+	strbuf_add(&search->parts.text, (const char *)&part, sizeof(part));
+	bfs_path(at, &search->parts.text);
+	if (search->parts.text.failed)
 		return;
-	part.path = (uint32_t)(search->queue.len - head - sizeof(part));
-	memcpy(search->queue.data + head, &part, sizeof(part));
-	strbuf_add(&search->queue, out, size);
+	part.path = (uint32_t)(search->parts.text.len - head - sizeof(part));
+	memcpy(search->parts.text.data + head, &part, sizeof(part));
+	strbuf_add(&search->parts.text, out, size);
 }
 
 /** A record to sort. */
@@ -105,7 +105,7 @@ static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *ou
 	for (size_t from = 0; places && from < size; ++n) {
 		struct record record;
 		memcpy(&record, out + from, sizeof(record));
-		bool acts = search->query && record.source == 0;
+		bool acts = search->want.query && record.source == 0;
 		const char *name = out + from + sizeof(record)
 		                   + (record.meta ? sizeof(struct k_statx) : 0)
 		                   + (acts ? sizeof(uint64_t) : 0);
@@ -174,16 +174,16 @@ int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now)
 static int refuse_later(SEARCH *search, uint64_t id)
 {
 	uint64_t dirs = search->counts.dirs + (search->bfs ? bfs_stats(search->bfs)->dirs : 0);
-	int error = search->later.avoid ? search_mounts_refuse(&search->later, &search->os, id)
-	            : EXDEV;
-	if (error == EXDEV && search->mounts.read && dirs >= search->look_at) {
-		search_mounts_destroy(&search->later);
-		if (search_read_mounts(search, 0, &search->later) != 0)
+	struct search_mounts *later = &search->reread.later;
+	int error = later->avoid ? search_mounts_refuse(later, &search->os, id) : EXDEV;
+	if (error == EXDEV && search->mounts.read && dirs >= search->reread.look_at) {
+		search_mounts_destroy(later);
+		if (search_read_mounts(search, 0, later) != 0)
 			return ENOMEM;
-		search->look_at = dirs + search->later.n + 1;
+		search->reread.look_at = dirs + later->n + 1;
 		error = EXDEV;
-		if (search->later.unique == search->mounts.unique)
-			error = search_mounts_refuse(&search->later, &search->os, id);
+		if (later->unique == search->mounts.unique)
+			error = search_mounts_refuse(later, &search->os, id);
 	}
 	return error;
 }
@@ -192,8 +192,8 @@ static int refuse_later(SEARCH *search, uint64_t id)
 static bool delegate_mount(SEARCH *search, const struct bfs_at *at, uint64_t id)
 {
 	struct strbuf name = {0};
-	strbuf_add(&name, search->root_name, search->root_len);
-	strbuf_puts(&name, strbuf_str(&search->via));
+	strbuf_add(&name, search->root.name, search->root.len);
+	strbuf_puts(&name, strbuf_str(&search->root.via));
 	bfs_path(at, &name);
 	search->failed |= name.failed;
 	bool asked = !name.failed
@@ -216,15 +216,15 @@ void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
 	if (error == EXDEV)
 		error = refuse_later(search, id);
 	m = search_mount_find(&search->mounts, id);
-	if (!m && search->later.avoid)
-		m = search_mount_find(&search->later, id);
+	if (!m && search->reread.later.avoid)
+		m = search_mount_find(&search->reread.later, id);
 	if (search_mount_excluded(&search->mounts, m))
 		return;
 	if (error != 0) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, error);
 		return;
 	}
-	if (search->delegates && delegate_mount(search, at, id))
+	if (search->remotes.delegates && delegate_mount(search, at, id))
 		return;
 	new.node.mount = id;
 	new.node.avoid = search_mounts_root(&search->mounts, id);
@@ -263,7 +263,7 @@ static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_ente
 		return;
 	/* Nothing is known of the mounts in this tree, and even the look at a root can block. */
 	if (search_node_at(search, at->tag)->avoid == AVOID_UNKNOWN
-	    && !search_mount_find(&search->mounts, search->root_mount)) {
+	    && !search_mount_find(&search->mounts, search->root.mount)) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, EXDEV);
 		return;
 	}
@@ -283,14 +283,14 @@ enum bfs_verdict search_done(void *arg, const struct bfs_at *at, uint32_t entrie
 {
 	SEARCH *search = arg;
 	search->counts.entries += entries;
-	if (search->where_wanted) {
-		search->where_wanted = false;
-		strbuf_reset(&search->where);
-		strbuf_add(&search->where, search->root_name, search->root_len);
-		strbuf_puts(&search->where, strbuf_str(&search->via));
-		bfs_path(at, &search->where);
+	if (search->where.wanted) {
+		search->where.wanted = false;
+		strbuf_reset(&search->where.text);
+		strbuf_add(&search->where.text, search->root.name, search->root.len);
+		strbuf_puts(&search->where.text, strbuf_str(&search->root.via));
+		bfs_path(at, &search->where.text);
 	}
-	bool root = at->parentfd == search->rootfd && strcmp(at->dir, ".") == 0;
+	bool root = at->parentfd == search->root.fd && strcmp(at->dir, ".") == 0;
 	if (error == EACCES && !at->opened && root) {
 		int fd = search_root_open(search);
 		*into = (struct bfs_enter){fd >= 0, at->tag, BFS_NORMAL, fd >= 0, fd};

@@ -63,7 +63,7 @@ struct part {
 
 /* record.c: runs in the owner. */
 
-/** Start with the part of the queue at search->at. */
+/** Start with the part of the queue at search->parts.at. */
 void search_part_begin(SEARCH *search);
 
 /** Return the next record of the part as an entry; NULL: it was none for the caller. */

@@ -32,38 +32,38 @@ void search_stat_from(struct stat *info, const struct k_statx *st)
 void search_part_begin(SEARCH *search)
 {
 	struct part part;
-	memcpy(&part, search->queue.data + search->at, sizeof(part));
-	search->part_path = search->queue.data + search->at + sizeof(part);
-	search->part_len = part.path;
-	search->at += sizeof(part) + part.path;
-	search->part_end = search->at + part.records;
-	search->path_base = SIZE_MAX;
-	search->has_id = false;
+	memcpy(&part, search->parts.text.data + search->parts.at, sizeof(part));
+	search->parts.path = search->parts.text.data + search->parts.at + sizeof(part);
+	search->parts.path_len = part.path;
+	search->parts.at += sizeof(part) + part.path;
+	search->parts.end = search->parts.at + part.records;
+	search->last.path_base = SIZE_MAX;
+	search->parts.has_id = false;
 	search_dir_close(search);
 }
 
 /** Build the path of an entry in the part: root, directory, name. */
 static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
 {
-	struct strbuf *path = &search->path;
+	struct strbuf *path = &search->last.path;
 	/* Most entries differ only in the name. */
-	if (search->path_base == SIZE_MAX || with_root != search->path_rooted) {
+	if (search->last.path_base == SIZE_MAX || with_root != search->last.path_rooted) {
 		strbuf_reset(path);
 		if (with_root)
-			strbuf_add(path, search->root_name, search->root_len);
-		strbuf_add(path, strbuf_str(&search->via), search->via.len);
-		if (search->part_len > 1)
-			strbuf_add(path, search->part_path, search->part_len);
-		search->path_base = path->len;
-		search->path_rooted = with_root;
+			strbuf_add(path, search->root.name, search->root.len);
+		strbuf_add(path, strbuf_str(&search->root.via), search->root.via.len);
+		if (search->parts.path_len > 1)
+			strbuf_add(path, search->parts.path, search->parts.path_len);
+		search->last.path_base = path->len;
+		search->last.path_rooted = with_root;
 	}
-	path->len = search->path_base;
+	path->len = search->last.path_base;
 	if (len > 0) {
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
-	} else if (with_root && search->via.len == 0 && search->part_len <= 1) {
+	} else if (with_root && search->root.via.len == 0 && search->parts.path_len <= 1) {
 		/* As find does: a/ for itself as given, and a/b. */
-		strbuf_puts(path, search->root_name + path->len);
+		strbuf_puts(path, search->root.name + path->len);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');
@@ -76,22 +76,22 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 	memcpy(&link, text, sizeof(link));
 	const char *name = text + sizeof(link), *target = name + strlen(name) + 1;
 	size_t ntarget = (size_t)(text + len - target);
-	size_t dir = search->part_len > 1 ? search->part_len : 0;
-	size_t nvia = search->via.len + dir + strlen(name) + 2;
+	size_t dir = search->parts.path_len > 1 ? search->parts.path_len : 0;
+	size_t nvia = search->root.via.len + dir + strlen(name) + 2;
 	const struct node *node = search_node_at(search, link.tag);
-	const size_t live = search->words * sizeof(*node->live);
+	const size_t live = search->want.words * sizeof(*node->live);
 	uint32_t nabove = 0;
-	pthread_mutex_lock(&search->lock);
-	const struct seen_dir *seen = search->seen.dirs;
+	pthread_mutex_lock(&search->shared.lock);
+	const struct seen_dir *seen = search->shared.seen.dirs;
 	for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
 		++nabove;
 	struct pending_link *pending =
 		malloc(sizeof(*pending) + live + nabove * sizeof(*seen) + ntarget + 1 + nvia);
 	if (pending) {
-		struct seen_dir *above = (void *)(pending->live + search->words);
+		struct seen_dir *above = (void *)(pending->live + search->want.words);
 		*pending = (struct pending_link){
 			.mount = link.mount, .depth = link.depth, .nabove = nabove, .above = above,
-			.next = *search->pending_end,
+			.next = *search->links.end,
 		};
 		for (uint64_t i = node->self; i != SEEN_NONE; i = seen[i].parent)
 			*above++ = seen[i];
@@ -101,85 +101,85 @@ static void keep_link(SEARCH *search, const char *text, size_t len)
 		to = mempcpy(to, target, ntarget);
 		*to++ = '\0';
 		pending->via = to;
-		to = mempcpy(to, strbuf_str(&search->via), search->via.len);
-		to = mempcpy(to, search->part_path, dir);
+		to = mempcpy(to, strbuf_str(&search->root.via), search->root.via.len);
+		to = mempcpy(to, search->parts.path, dir);
 		*to++ = '/';
 		strcpy(to, name);
-		*search->pending_end = pending;
-		search->pending_end = &pending->next;
+		*search->links.end = pending;
+		search->links.end = &pending->next;
 	}
-	pthread_mutex_unlock(&search->lock);
+	pthread_mutex_unlock(&search->shared.lock);
 	search->failed |= !pending;
 }
 
 struct searchent *search_next_entry(SEARCH *search)
 {
 	struct record record;
-	const char *at = search->queue.data + search->at;
+	const char *at = search->parts.text.data + search->parts.at;
 	memcpy(&record, at, sizeof(record));
 	at += sizeof(record);
 	if (record.source == LINK || record.source == DIR_ID) {
 		if (record.source == LINK)
 			keep_link(search, at, record.len);
 		else
-			memcpy(&search->dir_id, at, sizeof(search->dir_id));
-		search->has_id |= record.source == DIR_ID;
-		search->at = (size_t)(at + record.len - search->queue.data);
+			memcpy(&search->parts.dir_id, at, sizeof(search->parts.dir_id));
+		search->parts.has_id |= record.source == DIR_ID;
+		search->parts.at = (size_t)(at + record.len - search->parts.text.data);
 		return NULL;
 	}
 	/* A given directory is never ignored. */
-	bool below = record.len > 0 || search->part_len > 1 || search->via.len > 0;
+	bool below = record.len > 0 || search->parts.path_len > 1 || search->root.via.len > 0;
 	if (record.source && record.error == ENOENT
-	    && (below ? (search->flags & SEARCH_VANISHED) != 0 : search->root_gone)) {
-		search->at = (size_t)(at + record.len - search->queue.data);
+	    && (below ? (search->flags & SEARCH_VANISHED) != 0 : search->root.gone)) {
+		search->parts.at = (size_t)(at + record.len - search->parts.text.data);
 		return NULL;
 	}
 	if (record.source == MOUNT) {
 		const struct search_mount *m = search_mount_at(&search->mounts,
 		                                               (uint32_t)record.ino);
 		make_path(search, true, at, record.len);
-		if (search_delegate(search, m, "", strbuf_str(&search->path), record.type)) {
-			search->at = (size_t)(at + record.len - search->queue.data);
+		if (search_delegate(search, m, "", strbuf_str(&search->last.path), record.type)) {
+			search->parts.at = (size_t)(at + record.len - search->parts.text.data);
 			return NULL;
 		}
 		record.source = record.type & MOUNT_BELOW ? SEARCH_ERR_OPEN : SEARCH_ERR_STAT;
 		record.type = DT_UNKNOWN;
 	}
-	const bool acts = search->query && record.source == 0;
+	const bool acts = search->want.query && record.source == 0;
 	if (acts && record.type == DT_DIR) {
-		size_t size = sizeof(record) + (record.meta ? sizeof(search->st) : 0)
-		              + sizeof(search->actions) + record.len + record.target;
+		size_t size = sizeof(record) + (record.meta ? sizeof(search->last.st) : 0)
+		              + sizeof(search->last.actions) + record.len + record.target;
 		if (search_postpone(search, at - sizeof(record), size)) {
-			search->at += size;
+			search->parts.at += size;
 			return NULL;
 		}
 	}
 	/* An error has no type; this one has a reason. */
-	search->why = record.source && record.type ? strbuf_str(&search->source_why) : NULL;
+	search->last.why = record.source && record.type ? strbuf_str(&search->source.why) : NULL;
 	record.type = record.source ? DT_UNKNOWN : record.type;
-	search->has_st = record.meta;
+	search->last.has_st = record.meta;
 	if (record.meta) {
-		memcpy(&search->st, at, sizeof(search->st));
-		at += sizeof(search->st);
+		memcpy(&search->last.st, at, sizeof(search->last.st));
+		at += sizeof(search->last.st);
 		if (!search->more.statx)
-			search_stat_from(&search->stat, &search->st);
+			search_stat_from(&search->last.stat, &search->last.st);
 	}
 	if (acts)
-		memcpy(&search->actions, at, sizeof(search->actions));
-	at += acts ? sizeof(search->actions) : 0;
-	search->last_len = record.len;
-	search->lost = record.lost;
+		memcpy(&search->last.actions, at, sizeof(search->last.actions));
+	at += acts ? sizeof(search->last.actions) : 0;
+	search->last.len = record.len;
+	search->last.lost = record.lost;
 	make_path(search, record.source != 0 || search->flags & SEARCH_INCLUDEROOT, at, record.len);
 	at += record.len;
-	if (record.target || search->target.len) {
-		strbuf_reset(&search->target);
-		strbuf_add(&search->target, at, record.target);
+	if (record.target || search->last.target.len) {
+		strbuf_reset(&search->last.target);
+		strbuf_add(&search->last.target, at, record.target);
 	}
-	search->at = (size_t)(at + record.target - search->queue.data);
-	search->type = record.type;
-	search->entry = (struct searchent){
-		.path = search->path.data,
-		.info = record.meta && !search->more.statx ? &search->stat : NULL,
+	search->parts.at = (size_t)(at + record.target - search->parts.text.data);
+	search->last.type = record.type;
+	search->last.entry = (struct searchent){
+		.path = search->last.path.data,
+		.info = record.meta && !search->more.statx ? &search->last.stat : NULL,
 		.errsource = record.source,
 		.err = record.error,
 	};
@@ -187,5 +187,5 @@ struct searchent *search_next_entry(SEARCH *search)
 		++search->counts.errors;
 	else if (++search->counts.found && search->flags & SEARCH_STOPATFIRST)
 		search->ended = true;
-	return &search->entry;
+	return &search->last.entry;
 }

@@ -109,7 +109,7 @@ static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 	                            fd < 0 ? entry->name : "", target, sizeof(target))
 	            : 0;
 	/* Once for each directory: it has no lines. */
-	if (search->identify && scratch->output->run_start == NO_RUN
+	if (search->want.identify && scratch->output->run_start == NO_RUN
 	    && search_fd(search, scratch) >= 0) {
 		search_put_dir_id(search, scratch);
 		scratch->output->run_start = NO_LINES;
@@ -119,7 +119,7 @@ static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 		.ino = entry->ino, .len = (uint32_t)entry->len, .type = entry->type,
 		.meta = st && !lost, .lost = lost,
 		.target = n > 0 ? (uint16_t)n : 0,
-	}, lost ? NULL : st, search->query ? &actions : NULL, entry->name, target);
+	}, lost ? NULL : st, search->want.query ? &actions : NULL, entry->name, target);
 	if (search->more.xattrs && at < scratch->output->dir.len)
 		add_xattrs(search, scratch, entry, fd, at);
 }
@@ -143,8 +143,8 @@ static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 	if (scratch->output->path_prefix.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
-		strbuf_add(path, search->root_name, search->root_len);
-		strbuf_puts(path, strbuf_str(&search->via));
+		strbuf_add(path, search->root.name, search->root.len);
+		strbuf_puts(path, strbuf_str(&search->root.via));
 		bfs_path(&parent, path);
 		if (!path->failed && path->data[path->len - 1] != '/')
 			strbuf_putc(path, '/');
@@ -217,17 +217,12 @@ static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
 		scratch->output->run_start = NO_LINES;
 }
 
-bool search_type_wanted(const SEARCH *search, uint8_t type)
-{
-	return !search->more.types || type == DT_UNKNOWN || search->more.types & 1u << type;
-}
-
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd,
                        uint64_t actions)
 {
 	struct k_statx with_id;
-	st = search->flags & SEARCH_METADATA || search->query ? st : NULL;
+	st = search->flags & SEARCH_METADATA || search->want.query ? st : NULL;
 	/* statx(2) returns only one ID, here the one that tells mounts apart. */
 	if (st && search->more.mask & K_STATX_MNT_ID && st->mask & K_STATX_MNT_ID_UNIQUE) {
 		const struct search_mount *m = search_mount_find(&search->mounts, st->mnt_id);
@@ -237,7 +232,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		with_id.mnt_id = m ? m->old_id : 0;
 		st = &with_id;
 	}
-	if (!search_type_wanted(search, entry->type))
+	if (!selection_has_type(&search->want, entry->type))
 		return;
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd < 0 ? search_fd(search, scratch) : fd,
@@ -252,8 +247,8 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		return;
 	}
 	/* An object that several actions print becomes a record. */
-	bool one = !search->query || (actions & (actions - 1)) == 0;
-	if (lines_go_on(scratch) && one && (!search->query || actions)) {
+	bool one = !search->want.query || (actions & (actions - 1)) == 0;
+	if (lines_go_on(scratch) && one && (!search->want.query || actions)) {
 		if (search->more.line)
 			put_line(search, scratch, entry, st && st->mask ? st : NULL);
 		else

@@ -43,21 +43,21 @@ void search_root_end(SEARCH *search)
 void search_root_close(SEARCH *search)
 {
 	search_dir_close(search);
-	if (search->rootfd != search->topfd)
-		os_close(&search->os, search->rootfd);
-	search->rootfd = -1;
+	if (search->root.fd != search->root.topfd)
+		os_close(&search->os, search->root.fd);
+	search->root.fd = -1;
 }
 
-/** Search search->rootfd.  @tag  The number of its node; UINT32_MAX: memory ran out. */
+/** Search search->root.fd.  @tag  The number of its node; UINT32_MAX: memory ran out. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS, false) / 2;
 	/* Running a command takes two descriptors. */
-	if (search->info && search->info->has_actions && fds > 3)
+	if (search->want.info && search->want.info->has_actions && fds > 3)
 		fds -= 2;
 	if (tag != UINT32_MAX)
-		search->bfs =
-			bfs_new(&search->os, &search->policy, search->rootfd, search->threads, fds);
+		search->bfs = bfs_new(&search->os, &search->policy, search->root.fd,
+		                      search->threads, fds);
 	if (!search->bfs || bfs_start(search->bfs, ".", tag, BFS_NORMAL, depth) != 0) {
 		search_root_end(search);
 		search->failed = true;
@@ -68,7 +68,7 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
     those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
-	const struct search_mount *m = search_mount_find(&search->mounts, search->root_mount);
+	const struct search_mount *m = search_mount_find(&search->mounts, search->root.mount);
 	return !search->mounts.any && m && !(m->flags & MOUNT_BLOCKS);
 }
 
@@ -85,13 +85,13 @@ int search_root_open(SEARCH *search)
 	struct os *os = &search->os;
 	struct k_statx was, now;
 	char link[64];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->rootfd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->root.fd);
 	/* Without /proc use its name, which may refer to another directory by now. */
-	const char *name = search->via.len ? strbuf_str(&search->place.path)
+	const char *name = search->root.via.len ? strbuf_str(&search->root.place.path)
 	                   : search_root_given(search);
 	const char *const names[] = {link, name};
 	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
-	if (!root_stat(search, search->rootfd, &was))
+	if (!root_stat(search, search->root.fd, &was))
 		return -1;
 	for (int i = 0; i < 2; ++i) {
 		int fd = os_openat(os, AT_FDCWD, names[i], flags | O_NOATIME);
@@ -128,32 +128,32 @@ bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place)
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
-	struct strbuf *place = &search->place.path;
+	struct strbuf *place = &search->root.place.path;
 	char path[PATH_MAX];
-	if (search_place_of_fd(search, search->rootfd, &search->place))
+	if (search_place_of_fd(search, search->root.fd, &search->root.place))
 		return;
 	if (*name == '/' || (os_getcwd(os, path) == 0 && *path == '/')) {
 		/* Without /proc: resolve its name. */
 		if (*name != '/')
 			strbuf_puts(place, path);
-		int fd = follow_path(os, NULL, AT_FDCWD, &search->place, name);
+		int fd = follow_path(os, NULL, AT_FDCWD, &search->root.place, name);
 		if (fd < 0)
 			strbuf_reset(place);
 		os_close(os, fd);
 	}
-	if (search_mount_up(&search->mounts, search->root_mount, strbuf_str(place))
-	    != search_mount_find(&search->mounts, search->root_mount))
+	if (search_mount_up(&search->mounts, search->root.mount, strbuf_str(place))
+	    != search_mount_find(&search->mounts, search->root.mount))
 		strbuf_reset(place);
-	search->place.mount = search->root_mount;
+	search->root.place.mount = search->root.mount;
 }
 
-/** Create the node of a root, at search->place.
+/** Create the node of a root, at search->root.place.
     @return its number, or UINT32_MAX if memory ran out. */
 static uint32_t root_node(SEARCH *search, struct node *node)
 {
-	node->avoid = search_mounts_node(&search->mounts, search->place.mount,
-	                                 strbuf_str(&search->place.path));
-	node->mount = search->place.mount;
+	node->avoid = search_mounts_node(&search->mounts, search->root.place.mount,
+	                                 strbuf_str(&search->root.place.path));
+	node->mount = search->root.place.mount;
 	return search_node_number(search, node);
 }
 
@@ -168,47 +168,48 @@ static void place_set(struct follow_place *place, uint64_t mount, const char *pa
 static int pending_step(void *arg, int dirfd, const char *name)
 {
 	SEARCH *search = arg;
-	return follow_path(&search->os, &search->mounts, dirfd, &search->place, name);
+	return follow_path(&search->os, &search->mounts, dirfd, &search->root.place, name);
 }
 
 /** Open the target of a link by the path of the link below the given root: its own path is unknown,
     or leads to another mount. */
 static int pending_open(SEARCH *search, const char *via)
 {
-	place_set(&search->place, search->top.mount, strbuf_str(&search->top.path));
-	return path_open_below(&search->os, search->topfd, via, pending_step, search);
+	place_set(&search->root.place, search->root.top.mount, strbuf_str(&search->root.top.path));
+	return path_open_below(&search->os, search->root.topfd, via, pending_step, search);
 }
 
 /** Start the search of the next link's target. */
 static void pending_begin(SEARCH *search)
 {
-	struct pending_link *pending = search->pending;
+	struct pending_link *pending = search->links.first;
 	struct k_statx st;
 	union new_node new;
-	search->pending = pending->next;
-	search->pending_end = &search->pending;
-	strbuf_reset(&search->via);
-	strbuf_puts(&search->via, pending->via);
-	place_set(&search->place, 0, "");
+	search->links.first = pending->next;
+	search->links.end = &search->links.first;
+	strbuf_reset(&search->root.via);
+	strbuf_puts(&search->root.via, pending->via);
+	place_set(&search->root.place, 0, "");
 	if (*pending->target)
-		search->rootfd = follow_path(&search->os, &search->mounts, AT_FDCWD,
-		                             &search->place, pending->target);
-	if (search->rootfd < 0 || search->place.mount != pending->mount) {
-		os_close(&search->os, search->rootfd);
-		search->rootfd = pending_open(search, pending->via);
+		search->root.fd = follow_path(&search->os, &search->mounts, AT_FDCWD,
+		                              &search->root.place, pending->target);
+	if (search->root.fd < 0 || search->root.place.mount != pending->mount) {
+		os_close(&search->os, search->root.fd);
+		search->root.fd = pending_open(search, pending->via);
 	}
 	unsigned mask = K_STATX_TYPE | K_STATX_INO | search_id_mask(search);
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
-	int error = search->rootfd < 0
-	            || os_statx(&search->os, search->rootfd, "", flags, mask, &st) != 0 ? errno : 0;
+	int error = search->root.fd < 0
+	            || os_statx(&search->os, search->root.fd, "", flags, mask, &st) != 0
+	            ? errno : 0;
 	struct node from = {.self = SEEN_NONE};
 	for (uint32_t i = pending->nabove; i-- > 0 && error == 0;) {
 		pending->above[i].parent = (uint32_t)from.self;
-		from.self = seen_add(&search->seen, &pending->above[i]);
+		from.self = seen_add(&search->shared.seen, &pending->above[i]);
 		error = from.self == SEEN_NONE ? ENOMEM : 0;
 	}
-	memcpy(new.node.live, pending->live, search->words * sizeof(*pending->live));
-	new.node.mount = search->place.mount;
+	memcpy(new.node.live, pending->live, search->want.words * sizeof(*pending->live));
+	new.node.mount = search->root.place.mount;
 	if (error == 0)
 		error = search_descend(search, &from, &new.node, &st);
 	if (error == 0)
@@ -226,31 +227,31 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 {
 	struct search_mounts *mounts = &search->mounts, now;
 	struct os *os = &search->os;
-	if (search->own.avoid) {
+	if (search->reread.own.avoid) {
 		search_mounts_destroy(mounts);
-		*mounts = search->own;
-		search->own = (struct search_mounts){0};
+		*mounts = search->reread.own;
+		search->reread.own = (struct search_mounts){0};
 	}
-	if (!root_stat(search, search->rootfd, st))
+	if (!root_stat(search, search->root.fd, st))
 		memset(st, 0, sizeof(*st));
-	search->root_gone = st->mask & K_STATX_NLINK && st->nlink == 0;
+	search->root.gone = st->mask & K_STATX_NLINK && st->nlink == 0;
 	uint64_t id = os_statx_mnt_id(st, mounts->unique);
 	if (id == 0 && (!mounts->any || search->more.exported))
-		id = os_mount_id(os, search->rootfd);
+		id = os_mount_id(os, search->root.fd);
 	if (!mounts->any && !search_mount_find(mounts, id)) {
-		uint64_t old = os_mount_id(os, search->rootfd);
+		uint64_t old = os_mount_id(os, search->root.fd);
 		int rc = old ? search_read_mounts(search, old, &now) : -1;
 		search->failed |= rc != 0 && old && errno == ENOMEM;
 		if (rc == 0) {
 			now.protected_links = mounts->protected_links;
-			search->own = *mounts;
+			search->reread.own = *mounts;
 			*mounts = now;
 			id = old;
-			root_stat(search, search->rootfd, st);
+			root_stat(search, search->root.fd, st);
 		}
 	}
-	search->root_mount = mounts->entered = id;
-	search->root_dev = makedev(st->dev_major, st->dev_minor);
+	search->root.mount = mounts->entered = id;
+	search->root.dev = makedev(st->dev_major, st->dev_minor);
 	search->policy.statx_mask = search->statx_mask;
 	if (search->xdev_looks || search->flags & SEARCH_FOLLOW)
 		search->policy.statx_mask |= K_STATX_TYPE | search_id_mask(search);
@@ -262,14 +263,14 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 static int root_open(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
-	search->root_object = search->more.roots;
+	search->root.object = search->more.roots;
 	if (search->more.opened)
 		return os_openat(os, search->more.rootfd, ".", O_PATH | O_DIRECTORY);
 	if (!search->more.roots) {
 		int dir = os_openat(os, AT_FDCWD, name, O_PATH | O_DIRECTORY);
 		if (dir >= 0 || !search->more.files || errno != ENOTDIR)
 			return dir;
-		search->root_object = true;
+		search->root.object = true;
 		return os_openat(os, AT_FDCWD, name, O_PATH);
 	}
 	int fd = -1;
@@ -290,7 +291,7 @@ static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT
 	            | (search->more.exported ? AT_STATX_FORCE_SYNC : 0);
 	unsigned mask = search->policy.statx_mask | K_STATX_TYPE;
-	if (os_statx(&search->os, search->rootfd, "", flags, mask, &st) == 0) {
+	if (os_statx(&search->os, search->root.fd, "", flags, mask, &st) == 0) {
 		if (search->more.exported)
 			search_exported_ids(search, &st);
 		return search_root_visit(search, node, &st, depth);
@@ -309,12 +310,12 @@ static int root_descend(const SEARCH *search, uint64_t *live, bool *below)
 	union new_node child;
 	const char *name = search->more.name ? search->more.name + search->more.name_root : "";
 	int depth = 0;
-	*below = pattern_root(search->pattern, live);
+	*below = pattern_root(search->want.pattern, live);
 	for (; *name && *below; ++depth) {
 		size_t len = strcspn(++name, "/");
-		*below = pattern_step(search->pattern, live, name, len, child.node.live)
+		*below = pattern_step(search->want.pattern, live, name, len, child.node.live)
 		         & PATTERN_BELOW;
-		memcpy(live, child.node.live, search->words * sizeof(*live));
+		memcpy(live, child.node.live, search->want.words * sizeof(*live));
 		name += len;
 	}
 	return *name ? -1 : depth;
@@ -324,31 +325,32 @@ bool search_root_begin(SEARCH *search)
 {
 	search_nodes_clear(search);
 	search_root_close(search);
-	if (search->pending) {
+	if (search->links.first) {
 		pending_begin(search);
 		return true;
 	}
-	while (search->root < search->nroots && search_remote_root(search, search->root))
-		++search->root;
-	if (search->root == search->nroots)
+	while (search->roots.next < search->roots.n
+	       && search_remote_root(search, search->roots.next))
+		++search->roots.next;
+	if (search->roots.next == search->roots.n)
 		return false;
-	++search->root;
+	++search->roots.next;
 	const char *name = search_root_given(search);
-	search->root_name = search->more.name ? search->more.name : name;
+	search->root.name = search->more.name ? search->more.name : name;
 	if (search->more.prefix && !search->more.name) {
-		strbuf_reset(&search->root_text);
-		strbuf_puts(&search->root_text, search->more.prefix);
-		strbuf_puts(&search->root_text, name);
-		search->root_name = strbuf_str(&search->root_text);
-		search->failed |= search->root_text.failed;
+		strbuf_reset(&search->root.text);
+		strbuf_puts(&search->root.text, search->more.prefix);
+		strbuf_puts(&search->root.text, name);
+		search->root.name = strbuf_str(&search->root.text);
+		search->failed |= search->root.text.failed;
 	}
-	search->root_len = strlen(search->root_name);
-	search->root_len -= search->root_len > 0 && search->root_name[search->root_len - 1] == '/';
-	strbuf_reset(&search->via);
-	os_close(&search->os, search->topfd);
-	search->topfd = -1;
-	search->rootfd = root_open(search, name);
-	if (search->rootfd < 0) {
+	search->root.len = strlen(search->root.name);
+	search->root.len -= search->root.len > 0 && search->root.name[search->root.len - 1] == '/';
+	strbuf_reset(&search->root.via);
+	os_close(&search->os, search->root.topfd);
+	search->root.topfd = -1;
+	search->root.fd = root_open(search, name);
+	if (search->root.fd < 0) {
 		root_error(search, errno);
 		return true;
 	}
@@ -357,17 +359,17 @@ bool search_root_begin(SEARCH *search)
 	struct node *node = &new.node;
 	bool below;
 	int depth = root_descend(search, node->live, &below);
-	if (depth < 0 || (!below && !search->root_object)) {
+	if (depth < 0 || (!below && !search->root.object)) {
 		search_root_end(search);
 		return true;
 	}
 	root_mounts(search, &st);
 	st.attributes = 0;   /* a root is always entered */
-	place_set(&search->place, search->root_mount, "");
-	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->delegates
+	place_set(&search->root.place, search->root.mount, "");
+	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->remotes.delegates
 	    || search->mounts.exclude_types || search->more.exported || search->more.source
-	    || (search->info && (search->info->xtype || search->info->fstype
-	                         || search->info->mount)))
+	    || (search->want.info && (search->want.info->xtype || search->want.info->fstype
+	                              || search->want.info->mount)))
 		root_place(search, name);
 	int refused = search->more.exported ? search_exported_refuse(search) : 0;
 	if (refused) {
@@ -375,21 +377,22 @@ bool search_root_begin(SEARCH *search)
 		search_root_end(search);
 		return true;
 	}
-	if ((search->root_object && !root_object(search, node, (unsigned)depth)) || !below) {
+	if ((search->root.object && !root_object(search, node, (unsigned)depth)) || !below) {
 		search_root_end(search);
 		return true;
 	}
 	if (search->flags & SEARCH_FOLLOW) {
-		search->topfd = search->rootfd;
-		place_set(&search->top, search->root_mount, strbuf_str(&search->place.path));
+		search->root.topfd = search->root.fd;
+		place_set(&search->root.top, search->root.mount,
+		          strbuf_str(&search->root.place.path));
 	}
-	seen_destroy(&search->once);
-	node->mount = search->root_mount;
+	seen_destroy(&search->shared.once);
+	node->mount = search->root.mount;
 	uint32_t tag = UINT32_MAX;
 	if (!(search->flags & SEARCH_FOLLOW)
 	    || search_descend(search, &(struct node){.self = SEEN_NONE}, node, &st) == 0)
 		tag = root_node(search, node);
-	if (tag != UINT32_MAX && search->delegates && search_delegate_root(search)) {
+	if (tag != UINT32_MAX && search->remotes.delegates && search_delegate_root(search)) {
 		search_root_end(search);
 		return true;
 	}
@@ -400,8 +403,8 @@ bool search_root_begin(SEARCH *search)
 		search->failed |= !search_source_begin(search, tag, depth);
 		return true;
 	}
-	if (tag != UINT32_MAX && !search->judges && !search->mounts.exclude_types
-	    && !search->more.name && !search->delegates
+	if (tag != UINT32_MAX && !search->want.judges && !search->mounts.exclude_types
+	    && !search->more.name && !search->remotes.delegates
 	    && search_root_literal(search, (uint32_t)node->avoid))
 		search_root_end(search);
 	else

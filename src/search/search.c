@@ -66,28 +66,6 @@ static bool has_subvolumes(const struct search_mounts *mounts)
 	return found;
 }
 
-/** What a query needs of the search. */
-static void use_query(SEARCH *search)
-{
-	const struct query_info *info = search->info;
-	size_t n;
-	const struct query_action *actions = query_actions(search->query, &n);
-	search->plain = info->only_prints;
-	search->judges = !info->all || info->mindepth > 0 || info->maxdepth != UINT_MAX
-	                 || info->unique || info->mount;
-	for (size_t i = 0; i < n; ++i) {
-		enum query_action_kind kind = actions[i].kind;
-		search->act_mask |= actions[i].mask;
-		search->act_target |= actions[i].target;
-		search->identify |= kind == QA_EXECDIR || kind == QA_OKDIR || kind == QA_DELETE;
-		search->alters |= kind == QA_DELETE || (kind >= QA_EXEC && kind <= QA_OKDIR);
-	}
-	search->policy.statx_mask |= info->mask | search->act_mask;
-	if (info->unique)
-		search->policy.statx_mask |= K_STATX_INO;
-	search->again = !search->plain || info->levels & ~(1u << QUERY_NAMES) || info->unique;
-}
-
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
                    size_t n, const char *pattern, const struct search_options *options,
                    struct query *query)
@@ -113,23 +91,21 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		query_free(query);
 		return NULL;
 	}
-	search->query = query;
-	search->info = info;
 	search->mounts = *mounts;
 	os_clone_state(&search->os, os);
 	search->looked = *os;
-	search->rootfd = search->topfd = -1;
-	search->dirfd = LOOK_UNOPENED;
+	search->root.fd = search->root.topfd = -1;
+	search->parts.dirfd = LOOK_UNOPENED;
 	search->more.maxdepth = UINT_MAX;
-	search->reader = pthread_self();
-	os_origin_init(&search->origin);
+	search->caller.reader = pthread_self();
+	os_origin_init(&search->caller.origin);
 	search->flags = flags;
 	search->threads = options->threads ? options->threads : os_cpus(&search->os);
 	search->depth = options->depth;
 	search->access = (flags & SEARCH_R_OK ? R_OK : 0) | (flags & SEARCH_W_OK ? W_OK : 0)
 	                 | (flags & SEARCH_X_OK ? X_OK : 0);
-	pthread_mutex_init(&search->lock, NULL);
-	search->pending_end = &search->pending;
+	pthread_mutex_init(&search->shared.lock, NULL);
+	search->links.end = &search->links.first;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
 	/* A directory that is sorted is not divided, nor one whose entries may be deleted. */
 	const bool whole = flags & ORDER_FLAGS || (info && info->depth);
@@ -158,21 +134,19 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 		.deliver = search_deliver,
 		.arg = search,
 	};
-	if (query)
-		use_query(search);
+	int compiled = selection_init(&search->want, pattern, options->exclude,
+	                              (unsigned)flags & PATTERN_FLAGS, query);
+	if (info)
+		search->policy.statx_mask |= info->mask | search->want.act_mask
+		                             | (info->unique ? K_STATX_INO : 0);
 	search->statx_mask = search->policy.statx_mask;
-	search->pattern = pattern_compile_excluding(pattern, strlen(pattern), options->exclude,
-	                                            options->exclude ? strlen(options->exclude) : 0,
-	                                            (unsigned)flags & PATTERN_FLAGS, NULL);
 	search->counts.threads = 1;
-	search->roots = calloc(n + 1, sizeof(*search->roots));
-	if (!search->pattern || !search->roots)
+	search->roots.names = calloc(n + 1, sizeof(*search->roots.names));
+	if (compiled != 0 || !search->roots.names)
 		goto fail;
-	search->words = pattern_words(search->pattern);
-	search->everything = pattern_everything(search->pattern);
-	for (; search->nroots < n; ++search->nroots) {
-		search->roots[search->nroots] = strdup(roots[search->nroots]);
-		if (!search->roots[search->nroots])
+	for (; search->roots.n < n; ++search->roots.n) {
+		search->roots.names[search->roots.n] = strdup(roots[search->roots.n]);
+		if (!search->roots.names[search->roots.n])
 			goto fail;
 	}
 	if (search_remote_init(search, pattern, options) != 0)
@@ -202,10 +176,10 @@ void cancelsearch(SEARCH *search)
 static void read_more(SEARCH *search)
 {
 	int state = os_cancel_defer();
-	search->reader = pthread_self();
-	search->reading = true;
-	strbuf_reset(&search->queue);
-	search->at = search->part_end = 0;
+	search->caller.reader = pthread_self();
+	search->caller.reading = true;
+	strbuf_reset(&search->parts.text);
+	search->parts.at = search->parts.end = 0;
 	if (search->more.watch)
 		search->more.watch(search->more.arg);
 	if (search->bfs) {
@@ -214,17 +188,17 @@ static void read_more(SEARCH *search)
 			search->failed = true;
 		if (rc != 2)
 			search_root_end(search);
-	} else if (search->run) {
+	} else if (search->source.run) {
 		if (!search_source_step(search))
 			search_root_end(search);
-	} else if ((search->pending || !search_serve_postponed(search))
+	} else if ((search->links.first || !search_serve_postponed(search))
 	           && !search_root_begin(search)) {
 		search->ended = !search_remote_turn(search, REMOTE_MS);
 	}
 	/* Other hosts work while this one does. */
 	if (search->bfs)
 		search_remote_turn(search, 0);
-	search->reading = false;
+	search->caller.reading = false;
 	os_cancel_restore(state);
 }
 
@@ -232,23 +206,23 @@ struct searchent *readsearch(SEARCH *search)
 {
 	if (!search)
 		return fail_null(EINVAL);
-	if (!os_origin_is_here(&search->origin))
+	if (!os_origin_is_here(&search->caller.origin))
 		return fail_null(ECHILD);
 	for (;;) {
 		if (atomic_load(&search->cancelled))
 			return fail_null(ECANCELED);
-		if (search->failed || search->queue.failed || search->path.failed
-		    || search->target.failed)
+		if (search->failed || search->parts.text.failed || search->last.path.failed
+		    || search->last.target.failed)
 			return fail_null(ENOMEM);
 		if (search->ended)
 			return fail_null(0);
-		if (search->at < search->part_end) {
+		if (search->parts.at < search->parts.end) {
 			struct searchent *entry = search_next_entry(search);
-			if (entry && !search->path.failed && !search->target.failed)
+			if (entry && !search->last.path.failed && !search->last.target.failed)
 				return entry;
 			continue;
 		}
-		if (search->at < search->queue.len) {
+		if (search->parts.at < search->parts.text.len) {
 			search_part_begin(search);
 			continue;
 		}
@@ -262,13 +236,14 @@ struct searchent *readsearch(SEARCH *search)
 
 const struct statx *statxsearch(const SEARCH *search)
 {
-	return search && search->has_st ? (const struct statx *)(const void *)&search->st : NULL;
+	return search && search->last.has_st
+	       ? (const struct statx *)(const void *)&search->last.st : NULL;
 }
 
 void search_more(SEARCH *search, const struct search_more *more)
 {
 	search->more = *more;
-	search->where_wanted = more->watch != NULL;
+	search->where.wanted = more->watch != NULL;
 	if (search->flags & SEARCH_METADATA)
 		search->statx_mask |= more->mask;
 	search->mounts.exclude_types = more->exclude_types;
@@ -286,8 +261,8 @@ void search_more(SEARCH *search, const struct search_more *more)
 		search->by_device = search->xdev_looks = true;
 	if (more->source && !search->failed)
 		search->failed |= search_mounts_place_all(&search->mounts) != 0;
-	search->identify |= more->dirs;
-	search->judges |= more->mindepth > 0 || more->maxdepth != UINT_MAX;
+	search->want.identify |= more->dirs;
+	selection_limit(&search->want, more->types, more->mindepth, more->maxdepth);
 	if (more->visit) {
 		/* Objects are visited in this thread, when they are found. */
 		search->threads = 1;
@@ -298,12 +273,13 @@ void search_more(SEARCH *search, const struct search_more *more)
 
 unsigned char search_type(const SEARCH *search)
 {
-	return search->type;
+	return search->last.type;
 }
 
 size_t search_below(const SEARCH *search, const char **below)
 {
-	const char *path = strbuf_str(&search->path) + (search->path_rooted ? search->root_len : 0);
+	const struct search_last *last = &search->last;
+	const char *path = strbuf_str(&last->path) + (last->path_rooted ? search->root.len : 0);
 	/* A root is "", "/" as the path below itself, or ends as it was given. */
 	*below = path[0] == '/' && !path[1] ? "" : path;
 	return search_root(search);
@@ -311,21 +287,22 @@ size_t search_below(const SEARCH *search, const char **below)
 
 const char *search_target(const SEARCH *search)
 {
-	return search->target.len && *search->target.data ? search->target.data : NULL;
+	const struct strbuf *target = &search->last.target;
+	return target->len && *target->data ? target->data : NULL;
 }
 
 const char *search_xattrs(const SEARCH *search)
 {
-	if (search->target.len == 0)
+	if (search->last.target.len == 0)
 		return NULL;
-	size_t target = strlen(search->target.data);
-	return target < search->target.len ? search->target.data + target + 1 : NULL;
+	size_t target = strlen(search->last.target.data);
+	return target < search->last.target.len ? search->last.target.data + target + 1 : NULL;
 }
 
 const char *search_where(SEARCH *search)
 {
-	search->where_wanted = true;
-	return strbuf_str(&search->where);
+	search->where.wanted = true;
+	return strbuf_str(&search->where.text);
 }
 
 void search_stop(SEARCH *search)
@@ -336,12 +313,12 @@ void search_stop(SEARCH *search)
 
 size_t search_root(const SEARCH *search)
 {
-	return search->last_remote ? search->last_root : search->root - 1;
+	return search->last.remote ? search->last.root : search->roots.next - 1;
 }
 
 const struct query *search_query(const SEARCH *search)
 {
-	return search->query;
+	return search->want.query;
 }
 
 const struct os *search_os(const SEARCH *search)
@@ -378,7 +355,7 @@ void countsearch(const SEARCH *search, struct search_counts *counts, size_t size
  */
 static bool lose_workers(SEARCH *search, bool *shared)
 {
-	if (search->reading || !pthread_equal(search->reader, pthread_self()))
+	if (search->caller.reading || !pthread_equal(search->caller.reader, pthread_self()))
 		return false;
 	*shared = search->bfs && bfs_lose_workers(search->bfs);
 	return true;
@@ -387,48 +364,47 @@ static bool lose_workers(SEARCH *search, bool *shared)
 /** Close and free a search. */
 static void search_free(SEARCH *search, bool shared)
 {
-	remote_free(search->remote, !os_origin_is_here(&search->origin));
-	search_delegated_free(search, !os_origin_is_here(&search->origin));
+	remote_free(search->remotes.hosts, !os_origin_is_here(&search->caller.origin));
+	search_delegated_free(search, !os_origin_is_here(&search->caller.origin));
 	search_root_end(search);
 	search_root_close(search);
-	os_close(&search->os, search->topfd);
-	query_free(search->query);
-	pattern_free(search->pattern);
+	os_close(&search->os, search->root.topfd);
+	selection_destroy(&search->want);
 	search_mounts_destroy(&search->mounts);
-	search_mounts_destroy(&search->own);
-	search_mounts_destroy(&search->later);
-	for (size_t i = 0; i < search->nroots; ++i)
-		free(search->roots[i]);
-	free(search->roots);
+	search_mounts_destroy(&search->reread.own);
+	search_mounts_destroy(&search->reread.later);
+	for (size_t i = 0; i < search->roots.n; ++i)
+		free(search->roots.names[i]);
+	free(search->roots.names);
 	for (int i = 0; i < CHUNKS && search->chunks[i]; ++i)
 		free(atomic_load(&search->chunks[i]));
 	if (!shared) {
-		map64_destroy(&search->by_hash);
-		seen_destroy(&search->seen);
-		seen_destroy(&search->once);
-		seen_destroy(&search->unique);
-		map64_destroy(&search->owners);
+		map64_destroy(&search->shared.by_hash);
+		seen_destroy(&search->shared.seen);
+		seen_destroy(&search->shared.once);
+		seen_destroy(&search->shared.unique);
+		map64_destroy(&search->shared.owners);
 	}
-	while (search->pending) {
-		struct pending_link *pending = search->pending;
-		search->pending = pending->next;
+	while (search->links.first) {
+		struct pending_link *pending = search->links.first;
+		search->links.first = pending->next;
 		free(pending);
 	}
-	strbuf_destroy(&search->place.path);
-	strbuf_destroy(&search->top.path);
-	strbuf_destroy(&search->via);
-	strbuf_destroy(&search->queue);
-	strbuf_destroy(&search->path);
-	strbuf_destroy(&search->root_base);
-	strbuf_destroy(&search->root_text);
-	strbuf_destroy(&search->postponed);
-	strbuf_destroy(&search->postponed_at);
-	strbuf_destroy(&search->target);
-	strbuf_destroy(&search->source_why);
-	strbuf_destroy(&search->remote_text);
-	strbuf_destroy(&search->where);
-	pthread_mutex_destroy(&search->lock);
-	os_origin_destroy(&search->origin);
+	strbuf_destroy(&search->root.place.path);
+	strbuf_destroy(&search->root.top.path);
+	strbuf_destroy(&search->root.via);
+	strbuf_destroy(&search->parts.text);
+	strbuf_destroy(&search->last.path);
+	strbuf_destroy(&search->root.base);
+	strbuf_destroy(&search->root.text);
+	strbuf_destroy(&search->parts.postponed);
+	strbuf_destroy(&search->parts.postponed_at);
+	strbuf_destroy(&search->last.target);
+	strbuf_destroy(&search->source.why);
+	strbuf_destroy(&search->remotes.text);
+	strbuf_destroy(&search->where.text);
+	pthread_mutex_destroy(&search->shared.lock);
+	os_origin_destroy(&search->caller.origin);
 	free(search);
 }
 
@@ -436,7 +412,7 @@ int closesearch(SEARCH *search)
 {
 	int state = os_cancel_defer();
 	bool shared = false;
-	if (search && (os_origin_is_here(&search->origin) || lose_workers(search, &shared)))
+	if (search && (os_origin_is_here(&search->caller.origin) || lose_workers(search, &shared)))
 		search_free(search, shared);
 	os_cancel_restore(state);
 	return 0;

@@ -14,7 +14,7 @@
 #include "os/file.h"
 #include "search/follow.h"
 #include "search/queue_impl.h"
-#include "select/pattern.h"
+#include "select/select.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +36,7 @@ struct node {
 	uint64_t avoid;           /* the node in the table of mounts, AVOID_NONE, AVOID_UNKNOWN */
 	uint64_t mount;           /* its mount ID; 0: unknown */
 	uint64_t self;            /* with FOLLOW: its number in struct seen */
-	uint64_t live[];          /* states of the pattern: search->words */
+	uint64_t live[];          /* states of the pattern: search->want.words */
 };
 
 /** A node with enough room for any pattern. */
@@ -105,31 +105,72 @@ struct look {
 	struct query_facts facts;
 };
 
-/** What becomes of an object. */
-struct judgment {
-	bool look;                /* its attributes are needed first; object and enter may be
-	                             wrong */
-	bool object;              /* report it */
-	bool enter;               /* if it is a directory, it may be entered */
-	uint64_t actions;         /* see query_outcome */
-	int error;                /* errno of a fact that could not be looked up; 0 */
+/** The given root that is being searched, or a symlink's target below it. */
+struct search_root {
+	const char *name;         /* as printed */
+	struct strbuf text;       /* with more.prefix */
+	size_t len;               /* without a trailing slash */
+	struct strbuf base;       /* its last component */
+	uint64_t mount;           /* its mount ID */
+	uint64_t dev;             /* its device */
+	struct strbuf via;        /* path below the root of the symlink that led here; or "" */
+	struct follow_place place;     /* the directory fd */
+	int fd;
+	int topfd;                /* with FOLLOW: the given root, of which fd is a link */
+	struct follow_place top;  /* that directory */
+	bool gone;                /* it had been removed before the search, and is empty */
+	bool object;              /* it is an object, which may be reported */
+};
+
+/** Parts of directories that were read, waiting for readsearch(). */
+struct search_parts {
+	struct strbuf text;
+	size_t at;                /* index of the next part, or record */
+	const char *path;         /* of the current part */
+	size_t path_len, end;
+	bool has_id;
+	struct dir_id dir_id;     /* of the directory of the part, if has_id */
+	int dirfd;                /* that directory, or that of the root; or LOOK_UNOPENED */
+	struct strbuf postponed;  /* directories that come after their contents: parts */
+	struct strbuf postponed_at;    /* where each begins, size_t */
+	bool serving;             /* the text is made of these */
+};
+
+/** The entry that readsearch() returned last. */
+struct search_last {
+	struct strbuf path;
+	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
+	bool path_rooted;         /* the directory part includes the root */
+	size_t len;               /* of its name; 0: a root */
+	struct searchent entry;
+	struct stat stat;
+	struct k_statx st;
+	bool has_st;
+	bool lost;                /* its attributes cannot be read */
+	unsigned char type;
+	uint64_t actions;
+	struct look look;
+	struct strbuf target;
+	const char *remote;       /* its root; NULL: it is on this host */
+	size_t root;              /* the index of that, with remote */
+	const char *why;          /* of whysearch() */
+};
+
+/** Other hosts, and mounts that their servers search. */
+struct search_remotes {
+	struct remote *hosts;     /* NULL: none */
+	struct search_options options;   /* for them; and pattern, exclusion and query, */
+	struct strbuf text;              /* each of which ends in a NUL */
+	const char *exclude;             /* in it */
+	size_t login;                    /* where it has transport->delegate */
+	struct search_transport transport;
+	bool delegates;           /* mounts may be delegated */
+	struct search_delegated *delegated;     /* mounts that are */
 };
 
 struct SEARCH {
 	/* Read by workers; changed only between roots, or at the end. */
-	struct pattern *pattern;
-	size_t words;             /* in a set of live states */
-	bool everything;          /* the pattern matches every object */
-	struct query *query;      /* NULL: none */
-	const struct query_info *info;   /* of the query; or NULL */
-	unsigned act_mask;        /* K_STATX_* that actions need */
-	bool act_target;          /* actions need the targets of symlinks */
-	bool judges;              /* objects are selected by more than the pattern and the type */
-	bool plain;               /* an object is printed at most once, and nothing else is
-	                             done */
-	bool again;               /* the query can be evaluated twice for an object */
-	bool identify;            /* actions need the directory of an object */
-	bool alters;              /* actions delete or run commands */
+	struct selection want;
 	struct search_mounts mounts;   /* of this process; and of the root's namespace */
 	int flags;
 	unsigned threads, depth;
@@ -142,86 +183,52 @@ struct SEARCH {
 	struct bfs_policy policy;
 	unsigned statx_mask;      /* of policy, without what depends on the mounts */
 	struct bfs_budget budget;
-	const char *root_name;    /* as printed */
-	struct strbuf root_text;  /* with more.prefix */
-	size_t root_len;          /* without a trailing slash */
-	uint64_t root_mount;      /* its mount ID */
-	uint64_t root_dev;        /* its device */
-	struct strbuf via;        /* path below the root of the symlink that led here; or "" */
-	struct follow_place place;     /* the directory rootfd */
+	struct search_root root;
 	atomic_bool cancelled, stopped;   /* stopped: by visit() */
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
-	pthread_mutex_t lock;     /* protects the next five, and adding to chunks */
-	struct seen seen, once;   /* once: where each directory is entered only once */
-	struct seen unique;       /* objects seen, for -unique */
-	struct map64 owners;      /* user, or 1 << 32 | group -> whether it has a name */
-	uint32_t nnodes;
-	struct map64 by_hash;     /* hash of a node -> its number */
+	struct {
+		pthread_mutex_t lock;   /* protects the rest, and adding to chunks */
+		struct seen seen, once; /* once: where each directory is entered only once */
+		struct seen unique;     /* objects seen, for -unique */
+		struct map64 owners;    /* user, or 1 << 32 | group -> whether it has a name */
+		uint32_t nnodes;
+		struct map64 by_hash;   /* hash of a node -> its number */
+	} shared;
 
 	APART(owned);             /* the following belongs to the caller's thread */
-	struct os_origin origin;
-	pthread_t reader;         /* the thread that read last */
-	bool reading;             /* it is still reading */
+	struct {
+		struct os_origin origin;
+		pthread_t reader;       /* the thread that read last */
+		bool reading;           /* it is still reading */
+	} caller;
 	struct os os;
 	struct os looked;         /* calls made to read the mounts */
-	char **roots;
-	size_t nroots, root;      /* root: the next one to search */
-	int rootfd;
-	int topfd;                /* with FOLLOW: the given root, of which rootfd is a link */
-	struct follow_place top;  /* that directory */
-	struct search_mounts own; /* the mounts of this process, if `mounts` are others */
-	struct search_mounts later;    /* the mounts as read again during the search; zeroed
-	                                  before */
-	uint64_t look_at;         /* number of directories at which to read them again */
-	struct pending_link *pending, **pending_end;
+	struct {
+		char **names;
+		size_t n, next;         /* next: the next one to search */
+	} roots;
+	struct {
+		struct search_mounts own;     /* of this process, if `mounts` are others */
+		struct search_mounts later;   /* as read again during the search; zeroed before */
+		uint64_t look_at;       /* number of directories at which to read them again */
+	} reread;
+	struct {
+		struct pending_link *first, **end;
+	} links;
 	struct bfs *bfs;          /* NULL between roots */
-
-	struct strbuf queue;
-	size_t at;                /* index of the next part, or record */
-	const char *part_path;    /* of the current part */
-	size_t part_len, part_end;
-	bool has_id;
-	struct dir_id dir_id;     /* of the directory of the part, if has_id */
-	int dirfd;                /* that directory, or that of the root; or LOOK_UNOPENED */
-
-	struct strbuf path;       /* of the current entry */
-	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
-	bool path_rooted;         /* the directory part includes the root */
-	struct searchent entry;
-	struct stat stat;
-	struct k_statx st;
-	bool has_st;
-	bool lost;                /* its attributes cannot be read */
-	unsigned char type;
-	size_t last_len;          /* of the name of the last object; 0: a root */
-	uint64_t actions;         /* of the last object */
-	struct look look;
-	bool root_gone;           /* the root had been removed before the search, and is empty */
-	bool root_object;         /* the root is an object, which may be reported */
-	struct strbuf root_base;  /* its last component */
-	struct strbuf postponed;  /* directories that come after their contents: parts */
-	struct strbuf postponed_at;    /* where each begins, size_t */
-	bool serving;             /* the queue is made of these */
-	struct strbuf target;     /* of the last object */
-
-	struct source_run *run;   /* a root whose objects come from more.source; NULL: none */
-	struct remote *remote;    /* other hosts; NULL: none */
-	struct search_options remote_options;   /* for them; and pattern, exclusion and query, */
-	struct strbuf remote_text;              /* each of which ends in a NUL */
-	const char *remote_exclude;             /* in it */
-	size_t remote_login;                    /* where it has transport->delegate */
-	struct search_transport remote_transport;
-	bool delegates;           /* mounts may be delegated */
-	struct search_delegated *delegated;     /* mounts that are */
-	const char *last_remote;  /* the root of the last entry; NULL: it is on this host */
-	size_t last_root;         /* its index, with last_remote */
-	const char *why;          /* of whysearch() */
-	struct strbuf source_why; /* the reason of an error that a source reports */
-
-	struct strbuf where;      /* a directory that was read recently */
-	bool where_wanted;
+	struct search_parts parts;
+	struct search_last last;
+	struct {
+		struct source_run *run; /* a root whose objects come from more.source; NULL: none */
+		struct strbuf why;      /* the reason of an error that a source reports */
+	} source;
+	struct search_remotes remotes;
+	struct {
+		struct strbuf text;     /* a directory that was read recently */
+		bool wanted;
+	} where;
 	struct search_counts counts;
 	bool ended, failed;
 };
@@ -229,7 +236,7 @@ struct SEARCH {
 /** The current root as this process opens it. */
 static inline const char *search_root_given(const SEARCH *search)
 {
-	const char *name = search->roots[search->root - 1];
+	const char *name = search->roots.names[search->roots.next - 1];
 	return *name ? name : ".";
 }
 
@@ -295,9 +302,6 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bfs_at *at);
 
-/** Whether objects of a type are requested; true for an unknown type. */
-bool search_type_wanted(const SEARCH *search, uint8_t type);
-
 /** Report objects whose attributes are not needed. */
 void search_put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                       const struct bfs_entry *entries, size_t n);
@@ -334,7 +338,7 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
     fail. */
 void search_look_init(struct look *look);
 
-/** Decide what becomes of an object, by the query and by mindepth and maxdepth.
+/** Decide what becomes of an object: select_object(), and what only this search knows.
     @object  Its st may be NULL.  @judged [out] */
 void search_judge(SEARCH *search, struct look *look, const struct query_object *object,
                   struct judgment *judged);

@@ -29,11 +29,11 @@ enum { STEP = 1024 };        /* objects of a step */
 /** Queue an error of a start.  @why  NULL: the error number says it. */
 static void start_error(SEARCH *search, int error, const char *why)
 {
-	const char *path = search->run->starts[0].path;
+	const char *path = search->source.run->starts[0].path;
 	struct bfs_at at = {.dir = *path ? path + 1 : ".", .name = ""};
 	struct record record = {.error = error, .source = SEARCH_ERR_OPEN, .type = why != NULL};
-	strbuf_reset(&search->source_why);
-	strbuf_puts(&search->source_why, why ? why : "");
+	strbuf_reset(&search->source.why);
+	strbuf_puts(&search->source.why, why ? why : "");
 	search_queue_part(search, &at, (const char *)&record, sizeof(record));
 }
 
@@ -51,14 +51,15 @@ static void source_error(SEARCH *search)
 static bool is_open(const SEARCH *search, uint32_t tag)
 {
 	const struct node *node = search_node_at(search, tag);
-	return search->run->opens && !avoid_below(search->mounts.avoid, (uint32_t)node->avoid);
+	return search->source.run->opens
+	       && !avoid_below(search->mounts.avoid, (uint32_t)node->avoid);
 }
 
 /** See source_start.enter. */
 static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 {
 	SEARCH *search = arg;
-	const struct source_run *run = search->run;
+	const struct source_run *run = search->source.run;
 	bool entered = source_take(search, dir);
 	*mark = run->scratch.tag;
 	if (!search_stopped(search) && !search->failed)
@@ -87,7 +88,7 @@ static bool add_start(struct source_run *run, const struct start *start, const c
 static void take_mount(SEARCH *search, const struct source_object *object, uint32_t avoid,
                        const char *below)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	struct bfs_enter into = {0};
 	source_go_to(search, object);
 	/* If it can block, it is not looked at. */
@@ -123,7 +124,7 @@ static void take_mount(SEARCH *search, const struct source_object *object, uint3
     @return 0, or -1: the source failed. */
 static int take_mounts(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_source *source = search->more.source;
 	const uint32_t avoid = (uint32_t)search_node_at(search, run->starts[0].tag)->avoid;
 	for (uint32_t i = 0; i < search->mounts.n && !search_stopped(search); ++i) {
@@ -149,11 +150,11 @@ static int take_mounts(SEARCH *search)
 /** Open the current start, and get its attributes.  @return 0, or an error number. */
 static int open_start(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct start *start = &run->starts[0];
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
 	strbuf_reset(&run->place);
-	strbuf_puts(&run->place, strbuf_str(&search->place.path));
+	strbuf_puts(&run->place, strbuf_str(&search->root.place.path));
 	if (run->place.len > 0) {
 		/* "/" is not repeated. */
 		if (*start->path && run->place.data[run->place.len - 1] == '/')
@@ -161,9 +162,9 @@ static int open_start(SEARCH *search)
 		strbuf_puts(&run->place, start->path);
 	}
 	search->failed |= run->place.failed;
-	run->fd = search->rootfd;
+	run->fd = search->root.fd;
 	if (*start->path)
-		run->fd = path_open_plain(&search->os, search->rootfd, start->path + 1,
+		run->fd = path_open_plain(&search->os, search->root.fd, start->path + 1,
 		                          O_PATH | O_DIRECTORY, 0);
 	if (run->fd < 0 || os_statx(&search->os, run->fd, "", flags,
 	                            K_STATX_INO | search_id_mask(search), &run->base) != 0)
@@ -175,14 +176,13 @@ static int open_start(SEARCH *search)
 /** Set what need not be judged. */
 static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_more *more = &search->more;
-	const struct query_info *info = search->info;
+	const struct query_info *info = search->want.info;
 	run->decides_no = info && !info->has_prune && !info->unique && !info->mount;
 	run->decides_yes = run->decides_no && bounds->exact && info->only_prints;
-	run->opens = run->decides_no && search->everything && more->mindepth == 0
-	             && info->mindepth == 0 && more->maxdepth == UINT_MAX
-	             && info->maxdepth == UINT_MAX && search->depth == 0
+	run->opens = run->decides_no && search->want.everything && search->want.mindepth == 0
+	             && search->want.maxdepth == UINT_MAX && search->depth == 0
 	             && !more->visit && !search->access && !search->mounts.exclude_types;
 	run->puts = run->opens && run->decides_yes
 	            && !(search->flags & (SEARCH_METADATA | SEARCH_BYINODE));
@@ -191,7 +191,7 @@ static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
 /** Begin with the current start.  @return whether there is something to read. */
 static bool begin(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_source *source = search->more.source;
 	const struct start *current = &run->starts[0];
 	struct query_bounds bounds;
@@ -201,15 +201,15 @@ static bool begin(SEARCH *search)
 		start_error(search, error, NULL);
 		return false;
 	}
-	query_bounds(search->query, &bounds);
-	strbuf_add(&name, search->root_name, *current->path ? search->root_len
-	                                                     : strlen(search->root_name));
+	query_bounds(search->want.query, &bounds);
+	strbuf_add(&name, search->root.name, *current->path ? search->root.len
+	                                              : strlen(search->root.name));
 	strbuf_puts(&name, current->path);
 	set_decisions(search, &bounds);
 	struct source_start start = {
 		.mount = current->mount, .unique = search->mounts.unique, .fd = run->fd,
 		.path = strbuf_str(&run->place), .name = strbuf_str(&name),
-		.is_root = !*current->path, .bounds = &bounds, .pattern = search->pattern,
+		.is_root = !*current->path, .bounds = &bounds, .pattern = search->want.pattern,
 		.enter = enter, .arg = search, .mark = current->tag,
 		.all = is_open(search, current->tag),
 	};
@@ -218,7 +218,7 @@ static bool begin(SEARCH *search)
 	if (rc < 0)
 		source_error(search);
 	/* What the source says of an object may be old: nothing is deleted for that. */
-	run->again = start.again || search->alters || search->more.alters;
+	run->again = start.again || search->want.alters || search->more.alters;
 	if (run->again)
 		run->decides_no = run->decides_yes = run->puts = false;
 	run->begun = rc > 0;
@@ -229,14 +229,14 @@ static bool begin(SEARCH *search)
 /** End with the current start. */
 static void end(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_source *source = search->more.source;
 	source_leave(search);
 	source_flush(search);
 	if (run->begun)
 		source->end(source->arg);
 	run->begun = false;
-	if (run->fd != search->rootfd)
+	if (run->fd != search->root.fd)
 		os_close(&search->os, run->fd);
 	run->fd = -1;
 	if (run->nstarts > 0) {
@@ -247,7 +247,7 @@ static void end(SEARCH *search)
 
 bool search_source_step(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_source *source = search->more.source;
 	if (run->nstarts == 0) {
 		source_deliver_groups(search);
@@ -280,7 +280,7 @@ bool search_source_step(SEARCH *search)
 bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
 {
 	struct source_run *run = calloc(1, sizeof(*run));
-	search->run = run;
+	search->source.run = run;
 	if (!run)
 		return false;
 	run->fd = -1;
@@ -292,13 +292,13 @@ bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
 		.os = &search->os, .output = &run->output, .fd = LOOK_UNOPENED,
 	};
 	return add_start(run, &(struct start){
-		.mount = search->root_mount, .tag = tag, .depth = depth,
+		.mount = search->root.mount, .tag = tag, .depth = depth,
 	}, "", "");
 }
 
 void search_source_end(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	if (!run)
 		return;
 	end(search);
@@ -315,5 +315,5 @@ void search_source_end(SEARCH *search)
 	strbuf_destroy(&run->output.query_path.text);
 	arena_destroy(&run->paths);
 	free(run);
-	search->run = NULL;
+	search->source.run = NULL;
 }

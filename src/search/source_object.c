@@ -21,7 +21,7 @@ enum { LINES = 8192 };       /* bytes of lines that are passed on */
 
 void source_flush(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	struct strbuf *out = &run->output.dir;
 	search->failed |= out->failed || run->output.batch_done.text.failed;
 	search_batch_done(search, &run->output);
@@ -45,7 +45,7 @@ void source_flush(SEARCH *search)
 
 void source_leave(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	/* Lines of several directories are passed on together. */
 	if (run->output.dir.len > 0 || run->output.batch_done.text.len >= LINES)
 		source_flush(search);
@@ -59,7 +59,7 @@ void source_leave(SEARCH *search)
 
 void source_go_to(SEARCH *search, const struct source_object *object)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct start *start = &run->starts[0];
 	if (run->dir == object->dir)
 		return;
@@ -80,7 +80,7 @@ void source_go_to(SEARCH *search, const struct source_object *object)
 
 int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
 	if (run->dir_error)
 		return fail(run->dir_error);
@@ -99,12 +99,12 @@ int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
 
 enum query_value search_source_knows(const SEARCH *search)
 {
-	return search->run->known;
+	return search->source.run->known;
 }
 
 int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
 {
-	int fd = search_fd(search, &search->run->scratch);
+	int fd = search_fd(search, &search->source.run->scratch);
 	int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | search->policy.statx_flags;
 	unsigned mask = search->policy.statx_mask | K_STATX_TYPE | search_id_mask(search);
 	if (fd >= 0 && os_statx(&search->os, fd, name, flags, mask, st) == 0)
@@ -117,7 +117,7 @@ int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
 /** Get the attributes of the current object.  @return 0, or an error number. */
 static int get_attributes(SEARCH *search, const struct source_object *object, struct k_statx *st)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	const struct search_source *source = search->more.source;
 	if (run->at_mount) {
 		*st = run->st;
@@ -139,15 +139,15 @@ static int get_attributes(SEARCH *search, const struct source_object *object, st
 static bool is_found(SEARCH *search, const struct node *node, const struct source_object *object,
                      struct name_note *note)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	struct k_statx st;
 	if (!note->tested)
-		note->does = pattern_step(search->pattern, node->live, object->name, object->len,
-		                          NULL) & PATTERN_MATCH;
+		note->does = pattern_step(search->want.pattern, node->live, object->name,
+		                          object->len, NULL) & PATTERN_MATCH;
 	note->tested = true;
-	if (!search_type_wanted(search, object->type) || !note->does)
+	if (!selection_has_type(&search->want, object->type) || !note->does)
 		return false;
-	if (!search->query || get_attributes(search, object, &st) != 0)
+	if (!search->want.query || get_attributes(search, object, &st) != 0)
 		return true;
 	struct look look = {
 		.search = search, .os = &search->os, .scratch = &run->scratch, .at = &run->at,
@@ -157,7 +157,7 @@ static bool is_found(SEARCH *search, const struct node *node, const struct sourc
 	};
 	struct query_outcome outcome;
 	search_look_init(&look);
-	query_test(search->query, &(struct query_object){
+	query_test(search->want.query, &(struct query_object){
 		.name = object->name, .len = object->len, .type = object->type,
 		.depth = look.depth, .st = &st, .facts = &look.facts, .memo = &note->memo,
 	}, QUERY_STATX, &outcome);
@@ -166,7 +166,7 @@ static bool is_found(SEARCH *search, const struct node *node, const struct sourc
 
 enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	struct bfs_entry entry = {.name = object->name, .len = object->len, .type = object->type};
 	const struct node *node = search_node_at(search, run->at.tag);
 	struct name_note note = {.memo = object->memo}, shown;
@@ -175,7 +175,7 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 	++search->counts.entries;
 	run->scratch.tag = run->at.tag;
 	if (object->named) {
-		note.does = pattern_last_step(search->pattern, node->live) & PATTERN_MATCH;
+		note.does = pattern_last_step(search->want.pattern, node->live) & PATTERN_MATCH;
 		note.tested = true;
 	}
 	shown = note;
@@ -209,7 +209,7 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 
 bool source_take(SEARCH *search, const struct source_object *object)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	uint32_t avoid = (uint32_t)search_node_at(search, object->mark)->avoid;
 	bool mounts = avoid_below(search->mounts.avoid, avoid);
 	if (mounts) {
@@ -246,7 +246,7 @@ static int by_path(const void *left, const void *right)
 
 void source_deliver_groups(SEARCH *search)
 {
-	struct source_run *run = search->run;
+	struct source_run *run = search->source.run;
 	struct strbuf records = {0};
 	if (run->ngroups > 0)
 		qsort(run->groups, run->ngroups, sizeof(*run->groups), by_path);

@@ -25,10 +25,10 @@ enum { SERVED = 256 };   /* directories that waited, returned together */
 /** Set the root, and the path below it, from the path. */
 static void visit_paths(const SEARCH *search, struct search_visit *visit)
 {
-	size_t len = strlen(visit->path), root_len = search->root_len;
-	visit->root = search->root_name;
-	if (search->last_remote) {
-		visit->root = search->roots[search->last_root];
+	size_t len = strlen(visit->path), root_len = search->root.len;
+	visit->root = search->root.name;
+	if (search->last.remote) {
+		visit->root = search->roots.names[search->last.root];
 		visit->prefix = remote_prefix(visit->root);
 		root_len = strlen(visit->root);
 		root_len -= root_len > 0 && visit->root[root_len - 1] == '/';
@@ -85,9 +85,9 @@ void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch)
 
 void search_dir_close(SEARCH *search)
 {
-	if (search->dirfd >= 0)
-		os_close(&search->os, search->dirfd);
-	search->dirfd = LOOK_UNOPENED;
+	if (search->parts.dirfd >= 0)
+		os_close(&search->os, search->parts.dirfd);
+	search->parts.dirfd = LOOK_UNOPENED;
 }
 
 /** Open the directory that contains the root.  Its name is in root_base. */
@@ -114,10 +114,10 @@ static int open_part_dir(SEARCH *search)
 {
 	struct os *os = &search->os;
 	struct strbuf path = {0};
-	struct follow_place place = {.mount = search->top.mount};
-	strbuf_add(&path, strbuf_str(&search->via), search->via.len);
-	if (search->part_len > 1)
-		strbuf_add(&path, search->part_path, search->part_len);
+	struct follow_place place = {.mount = search->root.top.mount};
+	strbuf_add(&path, strbuf_str(&search->root.via), search->root.via.len);
+	if (search->parts.path_len > 1)
+		strbuf_add(&path, search->parts.path, search->parts.path_len);
 	const char *below = strbuf_text(&path);
 	int fd = -1;
 	if (below)
@@ -125,10 +125,10 @@ static int open_part_dir(SEARCH *search)
 	if (!below) {
 		errno = ENOMEM;
 	} else if (search->flags & SEARCH_FOLLOW) {
-		strbuf_puts(&place.path, strbuf_str(&search->top.path));
-		fd = follow_path(os, &search->mounts, search->topfd, &place, below);
+		strbuf_puts(&place.path, strbuf_str(&search->root.top.path));
+		fd = follow_path(os, &search->mounts, search->root.topfd, &place, below);
 	} else {
-		fd = path_open_plain(os, search->rootfd, below, O_PATH | O_DIRECTORY, 0);
+		fd = path_open_plain(os, search->root.fd, below, O_PATH | O_DIRECTORY, 0);
 	}
 	int error = errno;
 	strbuf_destroy(&path);
@@ -141,54 +141,54 @@ int search_visit_dir(const struct search_visit *visit)
 {
 	SEARCH *search = visit->search;
 	struct dir_id now;
-	if (search->last_remote)
+	if (search->last.remote)
 		return fail(EREMOTE);
 	if (visit->dirfd != LOOK_UNOPENED)
 		return visit->dirfd;
-	if (search->dirfd != LOOK_UNOPENED) {
-		errno = search->dirfd < 0 ? ESTALE : 0;
-		return search->dirfd;
+	if (search->parts.dirfd != LOOK_UNOPENED) {
+		errno = search->parts.dirfd < 0 ? ESTALE : 0;
+		return search->parts.dirfd;
 	}
 	int fd = *visit->below ? open_part_dir(search) : open_root_dir(search);
-	if (fd >= 0 && *visit->below && search->has_id
+	if (fd >= 0 && *visit->below && search->parts.has_id
 	    && (!dir_id(&search->os, search, fd, &now)
-	        || memcmp(&now, &search->dir_id, sizeof(now)) != 0)) {
+	        || memcmp(&now, &search->parts.dir_id, sizeof(now)) != 0)) {
 		os_close(&search->os, fd);
 		fd = -1;
 		errno = ESTALE;
 	}
-	return search->dirfd = fd;
+	return search->parts.dirfd = fd;
 }
 
 void search_last(SEARCH *search, struct search_visit *visit)
 {
-	struct look *look = &search->look;
-	bool root = search->last_len == 0;
-	const struct strbuf *path = &search->path;
+	struct look *look = &search->last.look;
+	bool root = search->last.len == 0;
+	const struct strbuf *path = &search->last.path;
 	*visit = (struct search_visit){
 		.object = {
-			.name = root ? search->root_base.data
-			        : path->data + path->len - search->last_len,
-			.len = root ? search->root_base.len : search->last_len,
+			.name = root ? search->root.base.data
+			        : path->data + path->len - search->last.len,
+			.len = root ? search->root.base.len : search->last.len,
 			/* As search_put_lost() tested it. */
-			.type = search->lost && search->flags & SEARCH_FOLLOW ? DT_UNKNOWN
-			        : search->type,
-			.st = search->has_st ? &search->st : NULL,
-			.lost = search->lost,
+			.type = search->last.lost && search->flags & SEARCH_FOLLOW ? DT_UNKNOWN
+			        : search->last.type,
+			.st = search->last.has_st ? &search->last.st : NULL,
+			.lost = search->last.lost,
 			.facts = &look->facts,
 		},
-		.actions = search->actions, .path = path->data, .search = search,
+		.actions = search->last.actions, .path = path->data, .search = search,
 		.dirfd = LOOK_UNOPENED,
 	};
 	visit_paths(search, visit);
-	if (search->last_remote)
+	if (search->last.remote)
 		visit->object.name = last_name(visit->path + visit->prefix, &visit->object.len);
 	for (const char *p = visit->below; *p; p += *p == '/' ? 1 : strcspn(p, "/"))
 		visit->object.depth += *p != '/';
 	*look = (struct look){
 		.search = search, .os = &search->os, .visit = visit, .fd = LOOK_UNOPENED,
 		.name = visit->object.name, .avoid = AVOID_NONE, .depth = visit->object.depth,
-		.link = root || search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : search->type,
+		.link = root || search->flags & SEARCH_FOLLOW ? DT_UNKNOWN : search->last.type,
 	};
 	search_look_init(look);
 }
@@ -199,37 +199,37 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 	const char *path = search->more.name ? search->more.name : search_root_given(search);
 	size_t len;
 	const char *base = last_name(path, &len);
-	strbuf_reset(&search->root_base);
-	strbuf_add(&search->root_base, base, len);
-	if (search->root_base.failed) {
+	strbuf_reset(&search->root.base);
+	strbuf_add(&search->root.base, base, len);
+	if (search->root.base.failed) {
 		search->failed = true;
 		return false;
 	}
 	if (!search->more.roots
-	    && !(pattern_step(search->pattern, node->live, search->root_base.data,
-	                      search->root_base.len, NULL) & PATTERN_MATCH))
+	    && !(pattern_step(search->want.pattern, node->live, search->root.base.data,
+	                      search->root.base.len, NULL) & PATTERN_MATCH))
 		return false;
-	struct look *look = &search->look;
+	struct look *look = &search->last.look;
 	struct query_memo memo = {0};
 	struct search_visit visit = {
 		.object = {
-			.name = search->root_base.data, .len = search->root_base.len,
+			.name = search->root.base.data, .len = search->root.base.len,
 			.type = (uint8_t)IFTODT(st->mode), .st = st, .facts = &look->facts,
 			.memo = &memo, .depth = depth,
 		},
-		.path = search->root_name, .search = search, .dirfd = LOOK_UNOPENED,
+		.path = search->root.name, .search = search, .dirfd = LOOK_UNOPENED,
 	};
 	*look = (struct look){
 		.search = search, .os = &search->os, .visit = &visit, .fd = LOOK_UNOPENED,
-		.name = visit.object.name, .mount = search->root_mount, .avoid = AVOID_NONE,
+		.name = visit.object.name, .mount = search->root.mount, .avoid = AVOID_NONE,
 		.link = DT_UNKNOWN, .depth = depth,
 	};
 	search_look_init(look);
 	visit_paths(search, &visit);
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
-	if (search->judges)
+	if (search->want.judges)
 		search_judge(search, look, &visit.object, &judged);
-	judged.object &= !search->more.types || search->more.types & 1u << visit.object.type;
+	judged.object &= selection_has_type(&search->want, visit.object.type);
 	if (judged.object && search->more.visit) {
 		visit.actions = judged.actions;
 		search_visit_now(search, &visit, &judged);
@@ -238,7 +238,7 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 		struct bfs_entry entry = {.name = "", .ino = st->ino, .type = visit.object.type};
 		struct bfs_output output = {0};
 		struct bfs_scratch scratch = {.os = &search->os, .output = &output, .fd = -1};
-		search_put_object(search, &scratch, &entry, st, search->rootfd, judged.actions);
+		search_put_object(search, &scratch, &entry, st, search->root.fd, judged.actions);
 		search->failed |= output.dir.failed;
 		if (output.dir.len > 0)
 			search_queue_part(search, &at, output.dir.data, output.dir.len);
@@ -255,42 +255,42 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 
 bool search_postpone(SEARCH *search, const char *record, size_t size)
 {
-	struct strbuf *items = &search->postponed;
-	size_t at = items->len, dir = search->part_len > 1 ? search->part_len : 0;
-	struct record id = {.source = DIR_ID, .len = sizeof(search->dir_id)};
+	struct strbuf *items = &search->parts.postponed;
+	size_t at = items->len, dir = search->parts.path_len > 1 ? search->parts.path_len : 0;
+	struct record id = {.source = DIR_ID, .len = sizeof(search->parts.dir_id)};
 	struct part part = {
-		.path = (uint32_t)(search->via.len + dir),
-		.records = (uint32_t)(size + (search->has_id ? sizeof(id) + id.len : 0)),
+		.path = (uint32_t)(search->root.via.len + dir),
+		.records = (uint32_t)(size + (search->parts.has_id ? sizeof(id) + id.len : 0)),
 	};
-	if (search->serving || !search->info || !search->info->depth)
+	if (search->parts.serving || !search->want.info || !search->want.info->depth)
 		return false;
 	strbuf_add(items, (const char *)&part, sizeof(part));
-	strbuf_add(items, strbuf_str(&search->via), search->via.len);
-	strbuf_add(items, search->part_path, dir);
-	if (search->has_id) {
+	strbuf_add(items, strbuf_str(&search->root.via), search->root.via.len);
+	strbuf_add(items, search->parts.path, dir);
+	if (search->parts.has_id) {
 		strbuf_add(items, (const char *)&id, sizeof(id));
-		strbuf_add(items, (const char *)&search->dir_id, sizeof(search->dir_id));
+		strbuf_add(items, (const char *)&search->parts.dir_id, id.len);
 	}
 	strbuf_add(items, record, size);
-	strbuf_add(&search->postponed_at, (const char *)&at, sizeof(at));
-	search->failed |= items->failed || search->postponed_at.failed;
+	strbuf_add(&search->parts.postponed_at, (const char *)&at, sizeof(at));
+	search->failed |= items->failed || search->parts.postponed_at.failed;
 	return true;
 }
 
 bool search_serve_postponed(SEARCH *search)
 {
-	struct strbuf *items = &search->postponed, *places = &search->postponed_at;
+	struct strbuf *items = &search->parts.postponed, *places = &search->parts.postponed_at;
 	if (places->len == 0) {
-		search->serving = false;
+		search->parts.serving = false;
 		return false;
 	}
-	search->serving = true;
-	strbuf_reset(&search->via);
+	search->parts.serving = true;
+	strbuf_reset(&search->root.via);
 	for (int i = 0; i < SERVED && places->len > 0; ++i) {
 		size_t at;
 		places->len -= sizeof(at);
 		memcpy(&at, places->data + places->len, sizeof(at));
-		strbuf_add(&search->queue, items->data + at, items->len - at);
+		strbuf_add(&search->parts.text, items->data + at, items->len - at);
 		items->len = at;
 	}
 	return true;
