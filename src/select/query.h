@@ -104,7 +104,8 @@ struct query_action {
 
 /** Why an expression was rejected. */
 struct query_error {
-	size_t at;                       /* index of the word; of the string's words */
+	size_t at;                       /* index of the word, in its part */
+	size_t part;                     /* index of the part; 0 */
 	struct strbuf why;               /* a sentence for the user that names the word, the problem
 	                                    and the remedy; free with strbuf_destroy() */
 };
@@ -125,8 +126,6 @@ struct query_env {
 	int (*action)(void *arg, struct query_action *action, struct strbuf *why);
 	/* Note a warning for the user; or NULL. */
 	void (*warn)(void *arg, const char *text);
-	const char *word;                /* of the option of which the expression, a test, was made,
-	                                    for messages; or NULL */
 	bool quiet;                      /* no warnings, unless -warn is written */
 	bool which;                      /* it is of interest which of several -print an object
 	                                    reaches */
@@ -148,8 +147,32 @@ struct query_env {
 struct query *query_parse(const char *const words[], size_t n, const struct query_env *env,
                           struct query_error *error);
 
-/** Parse an expression from one string.  Words are separated by white space; quotes and backslashes
-    protect it as in sh(1); nothing is expanded.  Otherwise as query_parse(). */
+/** A part of an expression: words, as of query_parse(). */
+struct query_part {
+	const char *const *words;
+	size_t n;
+	const char *option;              /* that a test was made of, for messages; or NULL */
+};
+
+/** Parse an expression of n > 0 parts, which must all be true; each is complete in itself.
+    @error [out]  Also which part is wrong.  Otherwise as query_parse(). */
+struct query *query_parse_parts(const struct query_part parts[], size_t n,
+                                const struct query_env *env, struct query_error *error);
+
+/**
+ * Split a text into words.  They are separated by white space; quotes and backslashes protect it as
+ * in sh(1); nothing is expanded.
+ *
+ * @n [out]
+ *         Their number.
+ * @error [out]
+ *         As of query_parse().
+ * @return the words and their texts, to be freed by free(); or NULL.
+ * Errors: EINVAL: a quote is open, see error; ENOMEM.
+ */
+const char **query_split(const char *text, size_t *n, struct query_error *error);
+
+/** Parse an expression from one string: query_split() and query_parse(). */
 struct query *query_parse_text(const char *text, const struct query_env *env,
                                struct query_error *error);
 

@@ -19,7 +19,7 @@ const struct query_letter query_letters[] = {
 /** The primary that is being parsed, as written. */
 static const char *word_of(const struct query_parser *p)
 {
-	return p->env->word ? p->env->word : p->words[p->primary];
+	return p->option ? p->option : p->words[p->primary];
 }
 
 static char *copy(struct query_parser *p, const char *text)

@@ -152,6 +152,8 @@ struct query_parser {
 	const char *const *words;
 	size_t n, at;                    /* at: the next word */
 	size_t primary;                  /* the index of the primary that is being parsed */
+	size_t part;                     /* the index of the part */
+	const char *option;              /* of struct query_part */
 	unsigned depth;                  /* open parentheses and -exclude */
 	bool excluding;                  /* inside -exclude */
 	bool follow;                     /* -follow was read */

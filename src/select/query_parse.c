@@ -11,7 +11,6 @@
  */
 #include "select/query_impl.h"
 
-#include "base/array.h"
 #include "base/fail.h"
 #include "base/words.h"
 
@@ -52,6 +51,7 @@ void *query_refuse(struct query_parser *p, const char *format, ...)
 		va_list args;
 		va_start(args, format);
 		p->error->at = p->primary;
+		p->error->part = p->part;
 		strbuf_vprintf(&p->error->why, format, args);
 		va_end(args);
 	}
@@ -255,34 +255,53 @@ QUERY_PARSE(query_parse_exclude)
 
 /* The whole */
 
-/** Parse words into p->query.  @return 0, or -1. */
-static int parse_words(struct query_parser *p)
+/** Parse the words of a part.  @return its node, or NULL. */
+static struct query_node *parse_words(struct query_parser *p)
 {
 	struct query_node *root = peek(p) ? parse_list(p)
 	                                  : query_node(p, query_row_known("true"));
 	if (!root)
-		return -1;
-	if (p->at < p->n) {
-		no_operand(p);
-		return -1;
-	}
-	if (p->prune && p->delete && !p->explicit_depth) {
-		query_refuse(p, "-delete processes the contents of a directory before the "
-		             "directory, so -prune would have no effect and files could be "
-		             "deleted that are to be kept; add -depth if this is intended");
-		return -1;
-	}
+		return NULL;
+	if (p->at < p->n)
+		return no_operand(p);
+	if (p->prune && p->delete && !p->explicit_depth)
+		return query_refuse(p, "-delete processes the contents of a directory before the "
+		                    "directory, so -prune would have no effect and files could be "
+		                    "deleted that are to be kept; add -depth if this is intended");
 	if (p->prompts && p->query->info.files0_from
-	    && strcmp(p->query->info.files0_from, "-") == 0) {
-		query_refuse(p, "-ok and -okdir read answers from the standard input, and so does "
-		             "\"-files0-from -\"; use a file");
-		return -1;
-	}
-	return query_finish(p, root);
+	    && strcmp(p->query->info.files0_from, "-") == 0)
+		return query_refuse(p, "-ok and -okdir read answers from the standard input, and "
+		                    "so does \"-files0-from -\"; use a file");
+	return root;
 }
 
-struct query *query_parse(const char *const words[], size_t n, const struct query_env *env,
-                          struct query_error *error)
+/** Parse parts into p->query.  @return 0, or -1. */
+static int parse_parts(struct query_parser *p, const struct query_part parts[], size_t n)
+{
+	struct query_node *all = query_list(p, OP_AND);
+	bool prints = false;
+	for (size_t i = 0; i < n && all; ++i) {
+		*p = (struct query_parser){
+			.query = p->query, .env = p->env, .error = p->error,
+			.words = parts[i].words, .n = parts[i].n, .option = parts[i].option,
+			.part = i, .quiet = p->env->quiet, .day = p->env->now,
+			.syntax = query_syntax(NULL),
+		};
+		p->day.tv_sec -= 24 * 60 * 60;
+		struct query_node *root = parse_words(p);
+		if (!root)
+			return -1;
+		prints |= p->prints;
+		if (n == 1)
+			return query_finish(p, root);
+		query_add(all, root);
+	}
+	p->prints = prints;
+	return all ? query_finish(p, query_list_end(all)) : -1;
+}
+
+struct query *query_parse_parts(const struct query_part parts[], size_t n,
+                                const struct query_env *env, struct query_error *error)
 {
 	struct query *query = calloc(1, sizeof(*query));
 	if (!query)
@@ -290,16 +309,18 @@ struct query *query_parse(const char *const words[], size_t n, const struct quer
 	query->info.maxdepth = UINT_MAX;
 	query->follow = env->follow;
 	query->follow_roots = env->follow || env->follow_roots;
-	struct query_parser p = {
-		.query = query, .env = env, .error = error, .words = words, .n = n,
-		.quiet = env->quiet, .day = env->now, .syntax = query_syntax(NULL),
-	};
-	p.day.tv_sec -= 24 * 60 * 60;
-	if (parse_words(&p) == 0)
+	struct query_parser p = {.query = query, .env = env, .error = error};
+	if (parse_parts(&p, parts, n) == 0)
 		return query;
 	int saved = error && error->why.failed ? ENOMEM : errno;
 	query_free(query);
 	return fail_null(saved);
+}
+
+struct query *query_parse(const char *const words[], size_t n, const struct query_env *env,
+                          struct query_error *error)
+{
+	return query_parse_parts(&(struct query_part){.words = words, .n = n}, 1, env, error);
 }
 
 /** Copy the next word of a text.  @return what follows; NULL: a quote is open. */
@@ -329,33 +350,40 @@ static const char *copy_word(const char *at, char **to)
 	return quote ? NULL : at;
 }
 
+const char **query_split(const char *text, size_t *n, struct query_error *error)
+{
+	/* Without its quotes and with a NUL for each blank, the text is not longer; a word takes a
+	   byte and a blank. */
+	const size_t most = strlen(text) / 2 + 1;
+	const char **words = malloc(most * sizeof(*words) + strlen(text) + 1);
+	if (!words)
+		return NULL;
+	char *to = (char *)(words + most);
+	*n = 0;
+	for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+		words[(*n)++] = to;
+		text = copy_word(text, &to);
+		if (!text) {
+			struct query_parser p = {.error = error, .primary = *n - 1};
+			query_refuse(&p, "the expression ends within quotes or after a \"\\\"; "
+			             "close them, or remove it");
+			int saved = errno;
+			free(words);
+			return fail_null(saved);
+		}
+	}
+	return words;
+}
+
 struct query *query_parse_text(const char *text, const struct query_env *env,
                                struct query_error *error)
 {
-	struct query *query = NULL;
-	const char **words = NULL;
-	size_t n = 0, room = 0;
-	/* Without its quotes and with a NUL for each blank, the text is not longer. */
-	char *copy = malloc(strlen(text) + 1), *to = copy;
-	if (!copy)
-		return fail_null(ENOMEM);
-	for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
-		if (!ARRAY_ROOM(words, n, &room))
-			goto out;
-		words[n++] = to;
-		text = copy_word(text, &to);
-		if (!text) {
-			struct query_parser p = {.error = error, .primary = n - 1};
-			query_refuse(&p, "the expression ends within quotes or after a \"\\\"; "
-			             "close them, or remove it");
-			goto out;
-		}
-	}
-	query = query_parse(words, n, env, error);
-	int saved;
-out:
-	saved = errno;
-	free(copy);
+	size_t n;
+	const char **words = query_split(text, &n, error);
+	if (!words)
+		return NULL;
+	struct query *query = query_parse(words, n, env, error);
+	int saved = errno;
 	free(words);
 	errno = saved;
 	return query;

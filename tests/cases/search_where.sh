@@ -44,7 +44,16 @@ both "--empty" "-empty"
 both "--where='-name d -o -size +1M'" "'(' -name d -o -size +1M ')'"
 both "--where='-name d -prune -o -true' --type=d" "-name d -prune -print -o -type d -print"
 both "--where='-maxdepth 1'" "-maxdepth 1"
+both "--where='-daystart -mtime 0' --changed-within=1h --where='-name \"k*\" -o -name zero'" \
+	"-newermt '1 hour ago' '(' -name 'k*' -o -name zero ')'"
 both "--where='! ( -name \"k*\" -o -empty )' --perm=/4000" "! '(' -name 'k*' -o -empty ')' -perm /4000"
+
+echo "== links, also if -L comes later"
+ln -s k1 t/new
+touch -h -d 2019-01-01 t/new
+getmnt search 'k*' t --newer=t/new | sort
+getmnt search 'k*' t --newer=t/new -L
+rm t/new
 
 echo "== attributes are read only where the name leaves the answer open"
 statx() {
@@ -58,7 +67,7 @@ echo "*: $(($(statx '*' t --links=1) - base))"
 
 echo "== bad"
 for args in --size=1X --size= --changed-within=soon --newer=nosuch --user=nosuchuser --perm=888 \
-	--links=many "--where=-nosuch" "--where=-delete" "--where=(" "--where=-name 'x"; do
+	--links=many "--where=-nosuch" "--where=-delete" "--where=(" "--where=-true ) -o ( -true" "--where=-name 'x"; do
 	getmnt search '*' t "$args" 2>&1
 	echo "status $?"
 done

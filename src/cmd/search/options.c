@@ -51,7 +51,7 @@ static int parse_flag(void *to, const struct option_row *row, const char *text)
 static int parse_where(void *to, const struct option_row *row, const char *text)
 {
 	struct search_args *args = to;
-	return where_add(&args->where, row, text, args->options.flags & SEARCH_FOLLOW);
+	return where_add(&args->where, row, text);
 }
 
 static int parse_pattern(void *to, const struct option_row *row, const char *text)

@@ -5,6 +5,7 @@
 #ifndef GM_CMD_SEARCH_OPTIONS_H
 #define GM_CMD_SEARCH_OPTIONS_H
 
+#include "base/arena.h"
 #include "base/strbuf.h"
 #include "cmd/column.h"
 #include "cmd/found/indexed.h"
@@ -14,11 +15,29 @@
 #include "cmd/search/patterns.h"
 #include "cmd/search/usage.h"
 #include "search/search.h"
+#include "select/query.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { SIZES_BYTES = 1, SIZES_HUMAN };
+
+/** An option about attributes: words of find(1). */
+struct where_part {
+	const char *title;           /* the option, for messages */
+	bool text;                   /* it is an expression that the user wrote */
+	const char **words;
+	size_t n;
+};
+
+/** All of them; zero at first. */
+struct where {
+	struct arena arena;
+	struct where_part *parts;
+	size_t n;
+	struct os os;
+	struct query_env env;
+};
 
 struct search_args {
 	struct search_options options;
@@ -34,8 +53,7 @@ struct search_args {
 	unsigned types;              /* 1 << DT_*; 0: all */
 	const char *columns;         /* argument of -o */
 	const char *files0_from;
-	struct strbuf where;         /* conditions on attributes, as an expression of find(1); or
-	                                "" */
+	struct where where;          /* conditions on attributes */
 	unsigned mindepth, maxdepth;
 	struct strbuf exclude_types;
 	struct patterns patterns;
@@ -54,10 +72,14 @@ enum where_kind {
 	WHERE_LINKS, WHERE_EMPTY, WHERE_QUERY,
 };
 
-/** Add an option to a query.
-    @text  The query so far, as an expression of find(1); "" at first.
-    @follow  Symlinks are followed, since -L precedes this option.
+/** Add an option.  @return 0, or an exit status after a message. */
+int where_add(struct where *where, const struct option_row *row, const char *value);
+
+/** Parse all options.  @follow  Symlinks are followed.  @query [out]  NULL: no option was given.
     @return 0, or an exit status after a message. */
-int where_add(struct strbuf *text, const struct option_row *row, const char *value, bool follow);
+int where_parse(struct where *where, bool follow, struct query **query);
+
+/** Free them. */
+void where_destroy(struct where *where);
 
 #endif

@@ -236,15 +236,18 @@ static int search_command(struct search_args *args, int argc, char **argv)
 		goto out;
 	/* If memory ran out for one of these texts, the search would find more, or exclude less,
 	   than requested. */
-	const char *where = strbuf_text(&args->where), *pattern = strbuf_text(&args->patterns.text);
+	const char *pattern = strbuf_text(&args->patterns.text);
 	const char *exclude_types = strbuf_text(&args->exclude_types);
-	if (!where || !pattern || !exclude_types) {
+	struct query *query = NULL;
+	if (!pattern || !exclude_types) {
 		status = message_error("search", ENOMEM, CX_ERROR);
 		goto out;
 	}
-	args->options.query = *where ? where : NULL;
+	status = where_parse(&args->where, args->options.flags & SEARCH_FOLLOW, &query);
+	if (status)
+		goto out;
 	os_mark(MARK_BEGIN);
-	show.search = searchv(roots.names, roots.n, pattern, &args->options);
+	show.search = search_open(roots.names, roots.n, pattern, &args->options, query);
 	os_mark(MARK_END);
 	if (!show.search) {
 		status = patterns_refuse(errno);
@@ -302,7 +305,7 @@ int cmd_search(int argc, char **argv)
 		status = search_command(&args, argc, argv);
 	action_destroy(&args.action);
 	patterns_destroy(&args.patterns);
-	strbuf_destroy(&args.where);
+	where_destroy(&args.where);
 	strbuf_destroy(&args.exclude_types);
 	return status;
 }
