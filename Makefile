@@ -274,9 +274,8 @@ UNITS := getmnt-audit.service getmnt-audit.timer getmnt-watch.service getmnt-ind
 	getmnt-index-update.timer getmnt-index-watch.service
 HEADERS := $(wildcard include/getmnt/*.h)
 MANPAGES := $(wildcard man/*.[1-8])
-# Each public function has a page that includes the one that describes it.  search(3) would be
-# too general a name.
-API = $(filter-out opensearch search,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\1/p' src/lib/libgetmnt.map))
+# Each public function has a page of its own, or one that includes the page that describes it.
+API = $(filter-out getmnt_search_open,$(shell sed -n 's/^[[:blank:]]*\([a-z0-9_]*\);$$/\1/p' src/lib/libgetmnt.map))
 STRIPPED := $(filter release,$(VARIANT))
 
 .PHONY: install
@@ -304,7 +303,7 @@ install: $(BUILD)/getmnt $(PUBLIC_SO) $(PUBLIC_A)
 	set -e; $(foreach unit,$(UNITS),sed 's|/usr/bin/getmnt|$(PREFIX)/bin/getmnt|' \
 		contrib/systemd/$(unit) >$(UNITDIR)/$(unit); chmod 644 $(UNITDIR)/$(unit);)
 	set -e; $(foreach page,$(MANPAGES),install -m 644 $(page) $(MANDIR)/man$(subst .,,$(suffix $(page)));)
-	set -e; $(foreach name,$(API),echo '.so man3/$(if $(filter getmnt_%,$(name)),getmnt,opensearch).3' \
+	set -e; $(foreach name,$(API),echo '.so man3/$(if $(filter getmnt_search_%,$(name)),getmnt_search_open,getmnt).3' \
 		>$(MANDIR)/man3/$(name).3; chmod 644 $(MANDIR)/man3/$(name).3;)
 	echo '.so man8/getmnt-audit.8' >$(MANDIR)/man8/check_getmnt.8
 	chmod 644 $(MANDIR)/man8/check_getmnt.8

@@ -160,7 +160,7 @@
  *     source.c           objects that come from an index instead of directories: where it begins
  *     source_object.c    one such object, and its directory
  *     queue.c            results, passed from workers to the caller
- *     record.c           from the queue to the entries of readsearch()
+ *     record.c           from the queue to the entries of getmnt_search_read()
  *     visit.c            objects of a query, for their actions; their directories
  *     query_host.c       users, groups and files of this host
  *     remote_search.c    entries of other hosts in a search

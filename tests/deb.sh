@@ -260,7 +260,7 @@ use_packages()
 	check "man getmnt_run" shows_page 'getmnt_run' getmnt_run
 	check "man getmnt-discover" shows_page '--names' getmnt-discover
 	check "man check_getmnt" shows_page 'nagios' check_getmnt
-	check "man readsearch" shows_page 'closesearch' readsearch
+	check "man getmnt_search_read" shows_page 'getmnt_search_close' getmnt_search_read
 	check "completion for bash" has_completion getmnt --na --names
 	check "completion for bash of check_getmnt" has_completion check_getmnt --war --warning
 	check "completion for zsh" has_zsh_completion

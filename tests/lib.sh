@@ -60,8 +60,8 @@ survey()
 check "install" run_make install PREFIX="$work/usr"
 lib=$work/usr/lib
 
-# The same functions everywhere.
-api='(getmnt_[a-z0-9_]+|[a-z]*search|searchv|searchrsh)'
+# The same functions everywhere, each with our prefix.
+api='(getmnt_[a-z0-9_]+)'
 sed -nE "s/^[[:blank:]]*$api;\$/\\1/p" src/lib/libgetmnt.map | sort >"$work/map"
 for header in getmnt search; do
 	"$CC" -E -P -x c "$work/usr/include/getmnt/$header.h" | tr '\n' ' ' |
@@ -72,7 +72,8 @@ nm -D --defined-only "$lib/libgetmnt.so" | awk '$2 != "A" { sub(/@.*/, "", $3); 
 nm -g --defined-only "$lib/libgetmnt.a" | awk 'NF == 3 { print $3 }' | sort >"$work/a"
 for page in man/*.3; do
 	sed -n '/^\.SH NAME/{n;p}' "$page" | sed 's/ \\-.*//' | tr -d ' ' | tr ',' '\n'
-done | sort >"$work/name"
+done | sort >"$work/names"
+grep '^getmnt_' "$work/names" >"$work/name"
 for page in man/*.3; do
 	sed -n '/^\.SH SYNOPSIS/,/^\.SH DESC/p' "$page" | grep -oE "\b$api\(" | tr -d '('
 done | sort >"$work/synopsis"
@@ -80,13 +81,18 @@ for list in header so a name synopsis; do
 	check "functions: $list" same "$work/map" "$work/$list"
 done
 
-# Each is described, and has a page of its own name; search(3) would be too general a name.
+# The inline functions of the paper, and their manual page.
+grep -v '^getmnt_' "$work/names" >"$work/paper_name"
+sed -nE 's/^static inline .*[ *](opensearch|readsearch|closesearch|search)\(.*/\1/p' \
+	include/getmnt/search_paper.h | sort >"$work/paper_header"
+check "functions of the paper" same "$work/paper_header" "$work/paper_name"
+
+# Each is described, and has a page of its own name.
 pages()
 {
 	local name bad=0
-	[ ! -e "$work/usr/share/man/man3/search.3" ] || { echo "search.3"; bad=1; }
 	while read -r name; do
-		if [ ! -f "$work/usr/share/man/man3/$name.3" ] && [ "$name" != search ] || ! grep -qh "^\.BR $name ()" man/*.3; then
+		if [ ! -f "$work/usr/share/man/man3/$name.3" ] || ! grep -qh "^\.BR $name ()" man/*.3; then
 			echo "$name"
 			bad=1
 		fi
@@ -133,7 +139,7 @@ needs()
 check "soname, and no library but libc" needs
 
 # The header alone, in any C and in C++.
-echo '#include <getmnt/getmnt.h>' >"$work/header.c"
+printf '#include <getmnt/%s.h>\n' getmnt search search_paper >"$work/header.c"
 for standard in c99 c11 gnu17; do
 	check "header: $standard" compile -std=$standard -pedantic -fsyntax-only \
 		-I "$work/usr/include" "$work/header.c"
@@ -240,11 +246,12 @@ unloaded()
 			void *lib = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
 			if (!lib)
 				return 1;
-			__typeof__(searchv) *begin = (__typeof__(searchv) *)dlsym(lib, "searchv");
-			__typeof__(readsearch) *next = (__typeof__(readsearch) *)dlsym(lib, "readsearch");
-			__typeof__(countsearch) *count = (__typeof__(countsearch) *)dlsym(lib, "countsearch");
+			#define GET(name) ((__typeof__(getmnt_search_##name) *)dlsym(lib, "getmnt_search_" #name))
+			__typeof__(getmnt_search_open) *begin = GET(open);
+			__typeof__(getmnt_search_read) *next = GET(read);
+			__typeof__(getmnt_search_count) *count = GET(count);
 			struct search_counts counts = {0};
-			SEARCH *search = begin(roots, 1, "*", &options);
+			struct getmnt_search *search = begin(roots, 1, "*", &options);
 			while (search && counts.threads < 2) {
 				if (!next(search))
 					return 2;
@@ -261,30 +268,83 @@ unloaded()
 }
 check "dlclose during a search" unloaded
 
-# One name of ours is such that a program may have it for itself.
-own_search()
+# The names of the paper are inline: a program may have them for itself elsewhere.
+paper()
 {
 	cat >"$work/own.c" <<-'CC'
-		#include <getmnt/search.h>
-		int mine(void) __asm__("search");
-		int mine(void)
+		int search(void);
+		int search(void)
 		{
 			return 42;
 		}
+	CC
+	cat >"$work/paper.c" <<-'CC'
+		#include <getmnt/search_paper.h>
 		int main(void)
 		{
+			uint64_t buffer[512];
 			SEARCH *s = opensearch("/", "/etc", SEARCH_INCLUDEROOT);
 			struct searchent *e = s ? readsearch(s) : 0;
-			int bad = !e || e->err != 0 || mine() != 42;
+			int bad = !e || e->err != 0 || strcmp(e->path, "/etc") != 0;
+			bad |= search("/", "/etc", 0, buffer, sizeof(buffer)) != 1;
+			bad |= strcmp(search_path(search_next(buffer, sizeof(buffer), 0)), "/etc") != 0;
 			return closesearch(s) != 0 || bad;
 		}
 	CC
+	local compiler
+	for compiler in "$CC -O1" "g++ -x c++"; do
+		command -v "${compiler%% *}" >/dev/null || continue
+		# shellcheck disable=SC2046,SC2086
+		$compiler -Wall -Wextra -Werror -c "$work/paper.c" -o "$work/paper.o" $(config --cflags) &&
+			compile "$work/own.c" "$work/paper.o" -o "$work/paper" "$lib/libgetmnt.a" -pthread -lstdc++ &&
+			"$work/paper" || return 1
+	done
 	# shellcheck disable=SC2046
-	compile "$work/own.c" -o "$work/own" $(config --cflags) "$lib/libgetmnt.a" -pthread && "$work/own" || return 1
-	# shellcheck disable=SC2046
-	compile "$work/own.c" -o "$work/own" $(config --cflags --libs) && LD_LIBRARY_PATH="$lib" "$work/own"
+	compile "$work/paper.c" "$work/own.c" -o "$work/paper" $(config --cflags --libs) -pthread &&
+		LD_LIBRARY_PATH="$lib" "$work/paper"
 }
-check "a program's own search()" own_search
+check "the functions of the paper, in C and C++" paper
+
+# From Python, by ctypes: names found, the types, and why an expression is refused.
+python()
+{
+	mkdir -p "$work/py/d" && : >"$work/py/d/f.c" && : >"$work/py/g.c"
+	python3 - "$lib/libgetmnt.so" "$work/py" <<-'PY'
+		import ctypes as c
+		import sys
+
+		class Options(c.Structure):
+		    _fields_ = [("size", c.c_size_t), ("flags", c.c_int), ("threads", c.c_uint), ("depth", c.c_uint),
+		                ("blocking", c.c_bool), ("engine", c.c_int), ("ahead", c.c_bool),
+		                ("reserved", c.c_ubyte * 3), ("exclude", c.c_char_p), ("query", c.c_char_p),
+		                ("transport", c.c_void_p), ("why", c.c_void_p), ("why_size", c.c_size_t)]
+
+		class Entry(c.Structure):
+		    _fields_ = [("path", c.c_char_p), ("info", c.c_void_p), ("errsource", c.c_int), ("err", c.c_int),
+		                ("root", c.c_size_t), ("below", c.c_char_p), ("type", c.c_ubyte)]
+
+		lib = c.CDLL(sys.argv[1], use_errno=True)
+		lib.getmnt_search_open.restype = c.c_void_p
+		lib.getmnt_search_read.restype = c.POINTER(Entry)
+		roots = (c.c_char_p * 1)(sys.argv[2].encode())
+		why = c.create_string_buffer(200)
+
+		def search(pattern, query):
+		    options = Options(size=c.sizeof(Options), query=query, why=c.addressof(why), why_size=len(why))
+		    return lib.getmnt_search_open(roots, c.c_size_t(1), pattern, c.byref(options))
+
+		found = set()
+		handle = search(b"*.c", b"-type f")
+		while entry := lib.getmnt_search_read(c.c_void_p(handle)):
+		    found.add((entry[0].below, entry[0].type, entry[0].err))
+		lib.getmnt_search_close(c.c_void_p(handle))
+		assert found == {(b"d/f.c", 8, 0), (b"g.c", 8, 0)}, found
+		assert why.value == b"", why.value
+		assert not search(b"*", b"-sise 3") and why.value.startswith(b'unknown primary "-sise"'), why.value
+		assert not search(b"a[", None) and b"pattern" in why.value and b"byte 2" in why.value, why.value
+	PY
+}
+check "the search from Python" python
 
 # Uninstalling takes what was installed, and nothing of others'.
 stage=$work/stage

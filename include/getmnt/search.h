@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Search: find the objects below some directories that match a pattern.  After Bui, Thain and
- * others, "Search Should be a System Call"; see opensearch(3).
+ * Search: find the objects below some directories that match a pattern; see getmnt_search_open(3).
+ * The functions of "Search Should be a System Call" (Bui, Thain and others), after which this is
+ * made, are in <getmnt/search_paper.h>.
  *
- *     SEARCH *s = opensearch("/etc:/usr/lib", "*.conf", SEARCH_METADATA | SEARCH_INCLUDEROOT);
+ *     const char *roots[] = {"/etc", "/usr/lib"};
+ *     struct getmnt_search *s = getmnt_search_open(roots, 2, "*.conf", &(struct search_options){
+ *         .size = sizeof(struct search_options), .flags = SEARCH_METADATA | SEARCH_INCLUDEROOT,
+ *     });
  *     struct searchent *e;
- *     while (s && (e = readsearch(s)))
+ *     while (s && (e = getmnt_search_read(s)))
  *         if (!e->err)
  *             printf("%s %jd\n", e->path, (intmax_t)e->info->st_size);
- *     closesearch(s);
+ *     getmnt_search_close(s);
  *
  * If an object cannot be examined, its error is returned as an entry, and the search
- * continues.  The library never prints; closesearch() ends all threads and frees all descriptors
- * and memory.  Only one thread at a time may use a SEARCH, except for cancelsearch().
+ * continues.  The library never prints; getmnt_search_close() ends all threads and frees all
+ * descriptors and memory.  Only one thread at a time may use a search, except for
+ * getmnt_search_cancel().
  *
- * readsearch() and search() are cancellation points (pthread_cancel(3)), the other functions are
- * not.  In a child made by fork(2), a SEARCH of the parent can only be closed.  A NULL SEARCH is
- * allowed.
+ * getmnt_search_read() is a cancellation point (pthread_cancel(3)), the other functions are not.
+ * In a child made by fork(2), a search of the parent can only be closed.  A NULL search is allowed.
  */
 #ifndef GETMNT_SEARCH_H
 #define GETMNT_SEARCH_H
@@ -59,11 +63,10 @@ extern "C" {
 enum {
 	SEARCH_ERR_OPEN   = 1,   /* opening a directory */
 	SEARCH_ERR_READ   = 2,   /* reading a directory to its end */
-	SEARCH_ERR_CLOSE  = 3,   /* never returned */
 	SEARCH_ERR_STAT   = 4,   /* getting the attributes of an object */
 	SEARCH_ERR_ACCESS = 5,   /* checking its permissions */
 	SEARCH_ERR_LIMIT  = 6,   /* a directory is deeper than search_options.depth */
-	SEARCH_ERR_HOST   = 7,   /* searching on another host: see whysearch() */
+	SEARCH_ERR_HOST   = 7,   /* searching on another host: see getmnt_search_why() */
 };
 
 /** An object, or an error. */
@@ -73,9 +76,15 @@ struct searchent {
 	struct stat *info;   /* with SEARCH_METADATA; else NULL */
 	int errsource;       /* SEARCH_ERR_OPEN ...; 0: an object */
 	int err;             /* an errno value; 0: an object */
+	size_t root;         /* the index of the given directory */
+	const char *below;   /* in path: the path below that directory, without a leading slash;
+	                        "": the directory itself */
+	unsigned char type;  /* DT_* of <dirent.h>; DT_UNKNOWN for an error, and where it was not
+	                        needed and the directory does not list it */
 };
 
-typedef struct SEARCH SEARCH;
+/** A search. */
+struct getmnt_search;
 
 /** How attributes are fetched; falls back if the kernel lacks support. */
 enum {
@@ -83,7 +92,6 @@ enum {
 	SEARCH_ENGINE_SYNC,      /* one by one */
 	SEARCH_ENGINE_BULK,      /* through the bulk interfaces of XFS and btrfs, if permitted:
 	                            getmnt-search(8) */
-	SEARCH_ENGINE_URING = SEARCH_ENGINE_AUTO,   /* an alias of AUTO */
 };
 
 /** Another host, to search on. */
@@ -106,7 +114,7 @@ struct search_link {
 /** How to reach other hosts. */
 struct search_transport {
 	/* Connect to a server.  @link [out]  The search closes the descriptors, and ends the
-	   process.  @return 0, or -1 with errno.  searchrsh() is such a function. */
+	   process.  @return 0, or -1 with errno.  getmnt_search_ssh() is such a function. */
 	int (*connect)(void *arg, const struct search_server *server, struct search_link *link);
 	void *arg;
 	unsigned timeout;         /* seconds until the first answer, and of silence; 0: no limit */
@@ -121,7 +129,7 @@ struct search_transport {
 	int (*here)(void *arg, struct search_link *link);
 };
 
-/** Settings for searchv(); all members except size may be 0.  Later versions add members at the
+/** Settings of a search; all members except size may be 0.  Later versions add members at the
     end: members that the library does not know must be 0. */
 struct search_options {
 	size_t size;              /* sizeof(struct search_options) */
@@ -141,55 +149,47 @@ struct search_options {
 	const struct search_transport *transport;   /* roots that are ssh://[user@]host[:port]/path
 	                             or chirp://host[:port]/path are on other hosts; NULL: such a
 	                             root is a directory.  Copied */
+	char *why;                /* [out] if the search cannot be opened: a sentence for the user
+	                             that says why and what to do; "" if errno says it.  NULL:
+	                             not wanted */
+	size_t why_size;          /* of why; what does not fit is cut */
 };
 
 /**
  * Start a search.
  *
- * @paths    Directories, separated by ':'; "\:" is a colon, "\\" a backslash; an empty name
- *           is ".".  Copied, like pattern.
- * @pattern  See getmnt-search(8).
- * @flags    SEARCH_*; not both BYNAME and BYINODE.
- * @return a search, or NULL.
- * Errors: EINVAL (an unknown flag, an invalid pattern, both orders, NULL), E2BIG (a pattern of
- *         more than 65,536 bytes, a component of more than 4,096, or more than 32,768 components
- *         with braces expanded), ENOMEM.  Errors of a
- *         directory are returned as entries.
- * Ownership: closesearch().
- */
-SEARCH *opensearch(const char *paths, const char *pattern, int flags);
-
-/**
- * Start a search in an array of directories.
- *
- * @roots    n directories; "" is ".".  Copied.
+ * @roots    n directories; "" is ".".  Copied, like pattern.
  * @pattern  See getmnt-search(8).
  * @options  May be NULL.
- * @return, errors, ownership  As opensearch(); also EINVAL: an invalid query, an unknown engine, or
- *         a size smaller than that of any version; E2BIG: a member that the library does not
- *         know is not 0, or the size is more than 4,096 bytes.
+ * @return a search, or NULL.
+ * Errors: EINVAL (an unknown flag or engine, an invalid pattern or query, both orders, NULL, a size
+ *         smaller than that of any version); E2BIG (a pattern of more than 65,536 bytes, a
+ *         component of more than 4,096, or more than 32,768 components with braces expanded; a
+ *         member of options that the library does not know is not 0, or their size is more than
+ *         4,096 bytes); ENOMEM.  Errors of a directory are returned as entries.
+ * Ownership: getmnt_search_close().
  */
-SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
-                const struct search_options *options);
+struct getmnt_search *getmnt_search_open(const char *const roots[], size_t n, const char *pattern,
+                                         const struct search_options *options);
 
 /**
  * Get the next object or error, in no particular order.
  *
  * @return an entry, valid until the next call; or NULL: at the end (errno is 0), or if the
  *         search cannot continue.
- * Errors: ENOMEM; ECANCELED (cancelsearch()); ECHILD (called in a child of the process that
+ * Errors: ENOMEM; ECANCELED (getmnt_search_cancel()); ECHILD (called in a child of the process that
  *         opened the search); EINVAL (NULL).
  */
-struct searchent *readsearch(SEARCH *search);
+struct searchent *getmnt_search_read(struct getmnt_search *search);
 
 /** The attributes of the last entry as statx(2) returned them, valid as long as the entry; NULL
     without SEARCH_METADATA, or for an error. */
-const struct statx *statxsearch(const SEARCH *search);
+const struct statx *getmnt_search_statx(const struct getmnt_search *search);
 
 /** Why the last entry is an error of SEARCH_ERR_HOST, as a phrase in English, valid as long as the
     entry.  It may quote what another host sent.  NULL: there is no more to say than the error
     number does. */
-const char *whysearch(const SEARCH *search);
+const char *getmnt_search_why(const struct getmnt_search *search);
 
 /**
  * Run ssh: a function for struct search_transport.
@@ -199,15 +199,15 @@ const char *whysearch(const SEARCH *search);
  *           the words "getmnt serve --stdio".
  * Errors: EINVAL (no words, or a quote is not closed), those of socketpair(2), fork(2), execve(2).
  */
-int searchrsh(void *command, const struct search_server *server, struct search_link *link);
+int getmnt_search_ssh(void *command, const struct search_server *server, struct search_link *link);
 
-/** End a search from any thread or a signal handler: the next readsearch() returns NULL.  May be
-    called more than once, but must return before closesearch() is called. */
-void cancelsearch(SEARCH *search);
+/** End a search from any thread or a signal handler: the next getmnt_search_read() returns NULL.
+    May be called more than once, but must return before getmnt_search_close() is called. */
+void getmnt_search_cancel(struct getmnt_search *search);
 
 /** End a search, at any time, and free it; NULL is allowed.  In a child made by fork(2), free the
     child's copy.  @return 0. */
-int closesearch(SEARCH *search);
+int getmnt_search_close(struct getmnt_search *search);
 
 /** Current counts. */
 struct search_counts {
@@ -225,111 +225,12 @@ struct search_counts {
  * @size    sizeof(struct search_counts): if it is smaller, members at the end are omitted; if it is
  *          larger, the rest is set to 0.
  */
-void countsearch(const SEARCH *search, struct search_counts *counts, size_t size);
-
-/*
- * The whole search as a single call that fills a buffer of the caller: a header, then entries of
- * different lengths, each aligned to 8 bytes.  Numbers are in host byte order.
- */
-
-#define SEARCH_MAGIC   0x48435253u   /* "SRCH" in little-endian */
-#define SEARCH_VERSION 1
-
-/** The header at the start of the buffer. */
-struct search_head {
-	uint32_t magic;           /* SEARCH_MAGIC */
-	uint16_t version;         /* SEARCH_VERSION; raised by incompatible changes */
-	uint16_t size;            /* of this header: the offset of the first entry */
-	uint64_t used;            /* bytes of the buffer in use, including this header */
-	uint64_t entries;         /* number of entries in the buffer: objects and errors */
-	uint64_t left;            /* entries that did not fit */
-	uint64_t left_bytes;      /* bytes that these would need beyond `used` */
-};
-
-/** An entry in the buffer; its path and attributes follow within its size. */
-struct search_item {
-	uint32_t size;            /* a multiple of 8: the offset of the next entry */
-	uint32_t path;            /* offset of the path from this entry */
-	uint32_t path_len;        /* without its NUL */
-	uint32_t statx;           /* offset of a struct statx (256 bytes), aligned to 8 bytes;
-	                             0: none */
-	int32_t err;              /* as in struct searchent */
-	uint16_t errsource;
-	uint8_t type;             /* DT_* of <dirent.h>; DT_UNKNOWN for an error */
-	uint8_t zero;
-};
-
-/**
- * Search, and write the entries to a buffer.
- *
- * If an entry does not fit, it and all later entries are omitted and counted: if len is used +
- * left_bytes, all entries fit, unless something changes in between.
- *
- * @paths, pattern, flags  As for opensearch().
- * @buffer [out]  Aligned to 8 bytes.
- * @len      Its length, at least sizeof(struct search_head).
- * @return   the number of entries in the buffer, or -1; then the buffer is undefined.
- * Errors: ERANGE (no room for the header), EFAULT (NULL, or not aligned); those of
- *         opensearch().
- */
-ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, size_t len);
+void getmnt_search_count(const struct getmnt_search *search, struct search_counts *counts,
+                         size_t size);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif
-
-/**
- * Get the next entry in a buffer; never reads beyond len, even if the buffer is damaged.
- *
- *     const struct search_item *i = NULL;
- *     while ((i = search_next(buffer, len, i)))
- *         puts(search_path(i));
- *
- * @last     The previous entry; NULL: start.
- * @return   NULL at the end, or if there is no valid entry.
- */
-static inline const struct search_item *search_next(const void *buffer, size_t len,
-                                                    const struct search_item *last)
-{
-	const char *bytes = (const char *)buffer;
-	const struct search_head *head = (const struct search_head *)buffer;
-	const struct search_item *item;
-	size_t at, room;
-
-	if (!buffer || (uintptr_t)buffer % 8 != 0 || len < sizeof(*head)
-	    || head->magic != SEARCH_MAGIC
-	    || head->version != SEARCH_VERSION || head->size < sizeof(*head) || head->size % 8 != 0
-	    || head->used > len)
-		return NULL;
-	at = last ? (size_t)((const char *)last - bytes) + last->size : head->size;
-	if (at > head->used || head->used - at < sizeof(*item))
-		return NULL;
-	item = (const struct search_item *)(const void *)(bytes + at);
-	room = item->size;
-	if (room < sizeof(*item) || room % 8 != 0 || room > head->used - at
-	    || item->path < sizeof(*item) || item->path >= room
-	    || item->path_len >= room - item->path
-	    || ((const char *)item)[item->path + item->path_len] != '\0')
-		return NULL;
-	if (item->statx != 0
-	    && (item->statx < sizeof(*item) || item->statx % 8 != 0 || item->statx > room
-	        || room - item->statx < 256))
-		return NULL;
-	return item;
-}
-
-/** The path of an entry. */
-static inline const char *search_path(const struct search_item *item)
-{
-	return (const char *)item + item->path;
-}
-
-/** The attributes of an entry; or NULL. */
-static inline const struct statx *search_statx(const struct search_item *item)
-{
-	const char *bytes = (const char *)item;
-	return item->statx ? (const struct statx *)(const void *)(bytes + item->statx) : NULL;
-}
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,9 @@
 #include "os/caller.h"
 #include "search/query_host.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	/* The first version ended here; new members are only added at the end. */
@@ -37,7 +39,14 @@ static int options_take(struct search_options *own, const struct search_options 
 	return 0;
 }
 
-/** Parse the query of the options.  @return it, or NULL.  Errors: those of searchv(). */
+/** Tell the caller why a search cannot be opened, if that is wanted.  @why  A sentence. */
+static void say_why(const struct search_options *options, const char *why)
+{
+	if (options->why && options->why_size > 0)
+		snprintf(options->why, options->why_size, "%s", why);
+}
+
+/** Parse the query of the options.  @return it, or NULL.  Errors: those of getmnt_search_open(). */
 static struct query *parse_query(struct os *os, const struct search_options *options)
 {
 	struct query_env env = {0};
@@ -46,11 +55,15 @@ static struct query *parse_query(struct os *os, const struct search_options *opt
 	env.follow = env.follow_roots = options->flags & SEARCH_FOLLOW;
 	env.quiet = true;
 	struct query *query = query_parse_text(options->query, &env, &error);
+	int saved = errno;
+	if (!query)
+		say_why(options, strbuf_str(&error.why));
 	strbuf_destroy(&error.why);
+	errno = saved;
 	return query;
 }
 
-/** Implements searchv(), in a thread that cannot be canceled. */
+/** Implements getmnt_search_open(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options, struct query *query)
 {
@@ -99,127 +112,33 @@ SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
 	return search;
 }
 
-SEARCH *searchv(const char *const roots[], size_t n, const char *pattern,
-                const struct search_options *options)
+/** Say why the pattern, or the excluded one, is invalid, if it is. */
+static void explain_pattern(const struct search_options *options, const char *pattern)
 {
-	return search_open(roots, n, pattern, options, NULL);
+	struct pattern_error error = {0};
+	const char *exclude = options->exclude;
+	struct pattern *compiled =
+		pattern_compile_excluding(pattern, strlen(pattern), exclude,
+		                          exclude ? strlen(exclude) : 0,
+		                          (unsigned)options->flags & PATTERN_FLAGS, &error);
+	pattern_free(compiled);
+	if (compiled || !error.why || !options->why || options->why_size == 0)
+		return;
+	snprintf(options->why, options->why_size, "%s \"%s\", byte %zu: %s",
+	         error.exclude ? "the excluded pattern" : "the pattern",
+	         error.exclude ? exclude : pattern, error.at + 1, error.why);
 }
 
-SEARCH *opensearch(const char *paths, const char *pattern, int flags)
+SEARCH *getmnt_search_open(const char *const roots[], size_t n, const char *pattern,
+                           const struct search_options *options)
 {
-	if (!paths)
-		return fail_null(EINVAL);
-	size_t len = strlen(paths), n = 0;
-	const char **roots = malloc((len + 2) * sizeof(*roots));
-	char *text = malloc(len + 1);
-	SEARCH *search = NULL;
-	if (!roots || !text)
-		goto out;
-	char *to = text;
-	roots[n++] = to;
-	for (const char *from = paths; *from; ++from) {
-		if (*from == '\\' && (from[1] == ':' || from[1] == '\\')) {
-			*to++ = *++from;
-		} else if (*from == ':') {
-			*to++ = '\0';
-			roots[n++] = to;
-		} else {
-			*to++ = *from;
-		}
-	}
-	*to = '\0';
-	search = searchv(roots, n, pattern, &(struct search_options){
-		.size = sizeof(struct search_options), .flags = flags,
-	});
-out:
-	free(roots);
-	free(text);
-	return search;
-}
-
-/* search(): the entries of a search in a buffer of the caller. */
-
-enum { ALIGN = 8, ATTRIBUTES = sizeof(struct k_statx) };
-
-_Static_assert(sizeof(struct search_head) % ALIGN == 0, "entries begin at a multiple of 8");
-_Static_assert(sizeof(struct search_item) % ALIGN == 0, "a struct statx is at a multiple of 8");
-_Static_assert(ATTRIBUTES % ALIGN == 0, "the header says 256 bytes");
-
-/** Build the item of an object or error, without its path and attributes. */
-static struct search_item raw_item(const SEARCH *search, const struct searchent *e)
-{
-	struct search_item item = {
-		.path_len = (uint32_t)strlen(e->path),
-		.err = e->err,
-		.errsource = (uint16_t)e->errsource,
-		.type = e->err ? 0 : search_type(search),
-	};
-	uint32_t at = sizeof(item);
-	if (e->info) {
-		item.statx = at;
-		at += ATTRIBUTES;
-	}
-	item.path = at;
-	at += item.path_len + 1;
-	item.size = (at + ALIGN - 1) / ALIGN * ALIGN;
-	return item;
-}
-
-/** Write the rest of a search to a buffer.  @return, errors  As search(); nothing is read if the
-    buffer is invalid. */
-static ssize_t search_raw(SEARCH *search, void *buffer, size_t len)
-{
-	if (!buffer || (uintptr_t)buffer % ALIGN != 0)
-		return fail(EFAULT);
-	struct search_head head = {
-		.magic = SEARCH_MAGIC, .version = SEARCH_VERSION, .size = sizeof(head),
-		.used = sizeof(head),
-	};
-	if (len < sizeof(head))
-		return fail(ERANGE);
-	struct searchent *e;
-	while ((e = readsearch(search))) {
-		struct search_item item = raw_item(search, e);
-		/* After an entry that does not fit, no further entry is written. */
-		if (head.left > 0 || item.size > len - head.used) {
-			++head.left;
-			head.left_bytes += item.size;
-			continue;
-		}
-		char *at = (char *)buffer + head.used;
-		memset(at + item.size - ALIGN, 0, ALIGN);
-		memcpy(at, &item, sizeof(item));
-		if (item.statx)
-			memcpy(at + item.statx, statxsearch(search), ATTRIBUTES);
-		memcpy(at + item.path, e->path, item.path_len + 1);
-		head.used += item.size;
-		++head.entries;
-	}
-	if (errno != 0)
-		return -1;
-	memcpy(buffer, &head, sizeof(head));
-	return (ssize_t)head.entries;
-}
-
-/** Cleanup handler of search() for a canceled thread: close the search. */
-static void search_abandon(void *search)
-{
-	closesearch(search);
-}
-
-/* Weak, so that a program may define its own search() and use the rest of the library. */
-__attribute__((weak))
-ssize_t search(const char *paths, const char *pattern, int flags, void *buffer, size_t len)
-{
-	SEARCH *whole = opensearch(paths, pattern, flags);
-	if (!whole)
-		return -1;
-	ssize_t n;
-	int error;
-	pthread_cleanup_push(search_abandon, whole);
-	n = search_raw(whole, buffer, len);
-	error = errno;
-	pthread_cleanup_pop(1);
+	struct search_options own = {0};
+	bool known = options && options_take(&own, options) == 0;
+	say_why(&own, "");
+	SEARCH *search = search_open(roots, n, pattern, options, NULL);
+	int error = errno;
+	if (!search && known && pattern && (!own.why || !*own.why))
+		explain_pattern(&own, pattern);
 	errno = error;
-	return n;
+	return search;
 }

@@ -50,7 +50,7 @@ int remote_run(char *const argv[], struct search_link *link)
 	return -1;
 }
 
-int searchrsh(void *command, const struct search_server *server, struct search_link *link)
+int getmnt_search_ssh(void *command, const struct search_server *server, struct search_link *link)
 {
 	char *words[WORDS_MOST + OURS], port[16], seconds[40];
 	char *text = strdup(command ? (const char *)command : "ssh");

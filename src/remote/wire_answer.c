@@ -2,10 +2,13 @@
 /*
  * Answers, and the client's side of the conversation.
  *
- * An entry is a struct search_item of getmnt/search.h in little-endian order, with more numbers,
- * and like there followed by its attributes, its path, its target and its extended attributes.
+ * An entry is a struct search_item of getmnt/search_paper.h in little-endian order, with more
+ * numbers, and like there followed by its attributes, its path, its target and its extended
+ * attributes.
  */
 #include "remote/wire.h"
+
+#include "getmnt/search_paper.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -184,9 +187,11 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 	if (i->err == 0 && i->errsource == 0)
 		return wire->meta && !wire->optional && !i->statx
 		       ? "an object without its attributes" : NULL;
-	return i->err > 0 && i->err <= ERRNO_MAX && i->errsource >= SEARCH_ERR_OPEN
-	       && i->errsource <= SEARCH_ERR_LIMIT && !i->statx && !item->target
-	       && !item->xattrs
+	const unsigned sources = 1u << SEARCH_ERR_OPEN | 1u << SEARCH_ERR_READ
+	                         | 1u << SEARCH_ERR_STAT | 1u << SEARCH_ERR_ACCESS
+	                         | 1u << SEARCH_ERR_LIMIT;
+	return i->err > 0 && i->err <= ERRNO_MAX && i->errsource <= SEARCH_ERR_LIMIT
+	       && sources >> i->errsource & 1 && !i->statx && !item->target && !item->xattrs
 	       ? NULL : "an error that does not exist";
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the records in the queue to the entries of readsearch().
+ * From the records in the queue to the entries of getmnt_search_read().
  */
 #include "search/search_impl.h"
 

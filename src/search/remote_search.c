@@ -153,7 +153,7 @@ bool search_asks(const SEARCH *search)
 	return search->remotes.hosts && remote_asks(search->remotes.hosts);
 }
 
-const char *whysearch(const SEARCH *search)
+const char *getmnt_search_why(const SEARCH *search)
 {
 	return search ? search->last.why : NULL;
 }

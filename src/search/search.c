@@ -4,7 +4,7 @@
  *
  *     roots, one by one --> bfs --+--> entry(), meta(): records, appended to the output
  *                                 |    by the thread that reads the directory
- *          readsearch() <-- queue <-- deliver(): the path of the directory
+ *          getmnt_search_read() <-- queue <-- deliver(): the path of the directory
  *
  * Each directory has a node: the live states of the pattern, the places below it that must not be
  * accessed, and its mount.  Equal nodes are shared, so that there are few: only one for a pattern
@@ -46,7 +46,7 @@ enum {
 	PORTIONS = 4,             /* of large directories, waiting per thread */
 	PORTIONS_MOST = 64,       /* maximum for all threads */
 	META_BATCH = 256,
-	REMOTE_MS = 100,          /* wait so long for other hosts, before cancelsearch() is heard */
+	REMOTE_MS = 100,          /* wait so long for other hosts, before a cancel is heard */
 	PART = 256 * 1024,        /* bytes of records in one part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
@@ -160,13 +160,13 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 fail:
 	{
 		int error = errno;
-		closesearch(search);
+		getmnt_search_close(search);
 		errno = error;
 	}
 	return NULL;
 }
 
-void cancelsearch(SEARCH *search)
+void getmnt_search_cancel(SEARCH *search)
 {
 	if (search)
 		atomic_store(&search->cancelled, true);
@@ -202,7 +202,25 @@ static void read_more(SEARCH *search)
 	os_cancel_restore(state);
 }
 
-struct searchent *readsearch(SEARCH *search)
+/** Complete an entry that is returned. */
+static struct searchent *entry_placed(SEARCH *search, struct searchent *entry)
+{
+	const struct search_last *last = &search->last;
+	const char *below = entry->path;
+	if (entry->err || search->flags & SEARCH_INCLUDEROOT)
+		below += last->remote ? strlen(search->roots.names[last->root]) : search->root.len;
+	/* Of a root that ends in slashes, not all were counted, or too many. */
+	if (below > entry->path && below[-1] == '/')
+		--below;
+	while (*below == '/')
+		++below;
+	entry->below = below;
+	entry->type = last->type;
+	entry->root = search_root(search);
+	return entry;
+}
+
+struct searchent *getmnt_search_read(SEARCH *search)
 {
 	if (!search)
 		return fail_null(EINVAL);
@@ -219,7 +237,7 @@ struct searchent *readsearch(SEARCH *search)
 		if (search->parts.at < search->parts.end) {
 			struct searchent *entry = search_next_entry(search);
 			if (entry && !search->last.path.failed && !search->last.target.failed)
-				return entry;
+				return entry_placed(search, entry);
 			continue;
 		}
 		if (search->parts.at < search->parts.text.len) {
@@ -228,13 +246,13 @@ struct searchent *readsearch(SEARCH *search)
 		}
 		struct searchent *entry = search_remote_next(search);
 		if (entry)
-			return entry;
+			return entry_placed(search, entry);
 		pthread_testcancel();
 		read_more(search);
 	}
 }
 
-const struct statx *statxsearch(const SEARCH *search)
+const struct statx *getmnt_search_statx(const SEARCH *search)
 {
 	return search && search->last.has_st
 	       ? (const struct statx *)(const void *)&search->last.st : NULL;
@@ -331,7 +349,7 @@ const struct os *search_looked(const SEARCH *search)
 	return &search->looked;
 }
 
-void countsearch(const SEARCH *search, struct search_counts *counts, size_t size)
+void getmnt_search_count(const SEARCH *search, struct search_counts *counts, size_t size)
 {
 	struct search_counts now = {0};
 	if (search) {
@@ -408,7 +426,7 @@ static void search_free(SEARCH *search, bool shared)
 	free(search);
 }
 
-int closesearch(SEARCH *search)
+int getmnt_search_close(SEARCH *search)
 {
 	int state = os_cancel_defer();
 	bool shared = false;

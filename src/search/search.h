@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef struct getmnt_search SEARCH;
+
 /** The most descriptors that a search uses; and at most half of those that the process may have. */
 enum { SEARCH_FDS = 8192 };
 
@@ -29,14 +31,14 @@ enum { SEARCH_FDS = 8192 };
  *         The capabilities, and the calls made before the search; copied.
  * @mounts, query
  *         Taken over, also on failure.
- * Everything else is as in searchv().
+ * Everything else is as in getmnt_search_open().
  */
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
                    size_t n, const char *pattern, const struct search_options *options,
                    struct query *query);
 
-/** As searchv(), with a query instead of that of the options.
-    @query  Taken over, also on failure; it remains valid until closesearch().  NULL: none. */
+/** As getmnt_search_open(), with a query instead of that of the options.
+    @query  Taken over, also on failure; valid until the search is closed.  NULL: none. */
 SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
                     const struct search_options *options, struct query *query);
 
@@ -73,11 +75,11 @@ struct search_more {
 	bool xattrs;              /* search_xattrs() must be known: a call for each object.
 	                             Requires SEARCH_METADATA, and that lines is NULL */
 	unsigned mask;            /* K_STATX_*: fetched in addition, with SEARCH_METADATA */
-	bool statx;               /* only statxsearch() is used: info is NULL */
+	bool statx;               /* only getmnt_search_statx() is used: info is NULL */
 	bool optional;            /* also return objects whose attributes are unavailable */
 	/* Takes n lines made by the reading threads: complete paths, each ended by `end`, unless
 	   line() makes them.  It may take the text, and leave another one in its place.
-	   readsearch() then returns only errors, and the few objects that are not
+	   getmnt_search_read() then returns only errors, and the few objects that are not
 	   lines.  Requires SEARCH_INCLUDEROOT, no order, and links false; or NULL. */
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
 	bool count;               /* only n is used: the text stays empty */
@@ -88,7 +90,7 @@ struct search_more {
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before each read; or NULL */
 	/* For a query with waits: perform the actions of an object, in the caller's thread,
-	   before it is entered.  readsearch() then returns only errors.  Otherwise NULL. */
+	   before it is entered.  getmnt_search_read() then returns only errors.  Otherwise NULL. */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
 	/* A mount was not delegated: its path, and why, as a phrase; in the caller's thread.  Or
 	   NULL. */
@@ -98,7 +100,7 @@ struct search_more {
 	bool follow_roots;        /* with roots: follow a symlink that is a root */
 	/* The one root is open: this directory is searched, whatever its path leads to by now. */
 	bool opened;
-	int rootfd;               /* borrowed, until the first readsearch() */
+	int rootfd;               /* borrowed, until the first getmnt_search_read() */
 	bool files;               /* return a root that is not a directory, if its last component
 	                             matches */
 	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "".
@@ -118,7 +120,7 @@ struct search_more {
 	bool one_device;          /* with XDEV: do not enter subvolumes of btrfs either, whose
 	                             device is another one */
 	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until
-	                             closesearch() */
+	                             getmnt_search_close() */
 	/* Objects come from it, directories are not read.  Not with SEARCH_FOLLOW.  NULL: none. */
 	const struct search_source *source;
 	bool alters;              /* commands get what is found: what the source says of it is
@@ -127,10 +129,10 @@ struct search_more {
 	void *arg;
 };
 
-/** Change the settings; call it before the first readsearch(). */
+/** Change the settings; call it before the first getmnt_search_read(). */
 void search_more(SEARCH *search, const struct search_more *more);
 
-/** The last object, for a query.  @visit [out]  Valid until the next readsearch(). */
+/** The last object, for a query.  @visit [out]  Valid until the next getmnt_search_read(). */
 void search_last(SEARCH *search, struct search_visit *visit);
 
 /**
@@ -144,7 +146,7 @@ void search_last(SEARCH *search, struct search_visit *visit);
 int search_visit_dir(const struct search_visit *visit);
 
 /** Where the last entry is.
-    @below [out]  Its path below its root, "/a/b"; "": the root.  Valid until the next readsearch().
+    @below [out]  Its path below its root, "/a/b"; "": the root.  Valid as long as the entry.
     @return the index of its root. */
 size_t search_below(const SEARCH *search, const char **below);
 
@@ -156,7 +158,7 @@ const char *search_target(const SEARCH *search);
 const char *search_xattrs(const SEARCH *search);
 
 /** If watch is set: a directory that was read recently, initially ""; valid until the next
-    readsearch(). */
+    getmnt_search_read(). */
 const char *search_where(SEARCH *search);
 
 /** Whether nothing may be written on the terminal: ssh may be asking for a password there. */

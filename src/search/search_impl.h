@@ -122,7 +122,7 @@ struct search_root {
 	bool object;              /* it is an object, which may be reported */
 };
 
-/** Parts of directories that were read, waiting for readsearch(). */
+/** Parts of directories that were read, waiting for getmnt_search_read(). */
 struct search_parts {
 	struct strbuf text;
 	size_t at;                /* index of the next part, or record */
@@ -136,7 +136,7 @@ struct search_parts {
 	bool serving;             /* the text is made of these */
 };
 
-/** The entry that readsearch() returned last. */
+/** The entry that getmnt_search_read() returned last. */
 struct search_last {
 	struct strbuf path;
 	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
@@ -153,7 +153,7 @@ struct search_last {
 	struct strbuf target;
 	const char *remote;       /* its root; NULL: it is on this host */
 	size_t root;              /* the index of that, with remote */
-	const char *why;          /* of whysearch() */
+	const char *why;          /* of getmnt_search_why() */
 };
 
 /** Other hosts, and mounts that their servers search. */
@@ -168,7 +168,7 @@ struct search_remotes {
 	struct search_delegated *delegated;     /* mounts that are */
 };
 
-struct SEARCH {
+struct getmnt_search {
 	/* Read by workers; changed only between roots, or at the end. */
 	struct selection want;
 	struct search_mounts mounts;   /* of this process; and of the root's namespace */

@@ -7,7 +7,7 @@
  *                                          may be found, once, parents first
  *
  * A source is of one mount.  Where another mount is in the tree today, the search looks at its
- * root, and begins again there.  All functions are called in the thread of readsearch().
+ * root, and begins again there.  All functions are called in the thread of getmnt_search_read().
  */
 #ifndef GM_SEARCH_SOURCE_H
 #define GM_SEARCH_SOURCE_H

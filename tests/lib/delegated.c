@@ -31,7 +31,7 @@ static int count_connect(void *arg, const struct search_server *server, struct s
 		errno = EHOSTDOWN;
 		return -1;
 	}
-	return searchrsh(program->rsh, server, link);
+	return getmnt_search_ssh(program->rsh, server, link);
 }
 
 static int run_here(void *arg, struct search_link *link)
@@ -70,11 +70,11 @@ int main(int argc, char **argv)
 		.delegate = strcmp(program.mode, "nologin") == 0 ? NULL : "",
 		.here = strcmp(program.mode, "nohere") == 0 ? NULL : run_here,
 	};
-	SEARCH *searches[16] = {NULL};
+	struct getmnt_search *searches[16] = {NULL};
 	int n = argc - DIRECTORIES, left = n, status = 0;
 	for (int i = 0; i < n && i < 16; ++i) {
 		const char *root = argv[DIRECTORIES + i];
-		searches[i] = searchv(&root, 1, argv[PATTERN], &(struct search_options){
+		searches[i] = getmnt_search_open(&root, 1, argv[PATTERN], &(struct search_options){
 			.size = sizeof(struct search_options), .transport = &transport,
 			.flags = SEARCH_INCLUDEROOT | SEARCH_METADATA, .blocking = true,
 		});
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	memset(&transport, 0, sizeof(transport));
 	while (left > 0) {
 		for (int i = 0; i < n; ++i) {
-			struct searchent *e = searches[i] ? readsearch(searches[i]) : NULL;
+			struct searchent *e = searches[i] ? getmnt_search_read(searches[i]) : NULL;
 			if (e && e->err)
 				printf("%s: %s\n", e->path, strerror(e->err));
 			else if (e)
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 				       (intmax_t)e->info->st_size, e->path);
 			if (searches[i] && (!e || strcmp(program.mode, "first") == 0)) {
 				status |= !e && errno != 0;
-				closesearch(searches[i]);
+				getmnt_search_close(searches[i]);
 				searches[i] = NULL;
 				--left;
 			}

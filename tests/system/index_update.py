@@ -38,7 +38,7 @@ def agree(tag, top):
 
 
 def checked(top):
-    result = gm.getmnt("index", "check", IX, top)
+    result = gm.getmnt("index", "check", IX, top, seconds=3 * gm.RUN_SECONDS)   # /many under ASan
     gm.expect(result.status == 0, f"{top}: check: {result}")
 
 

@@ -9,7 +9,7 @@
 #include "unit.h"
 
 #include "getmnt/getmnt.h"
-#include "getmnt/search.h"
+#include "getmnt/search_paper.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -58,7 +58,7 @@ static SEARCH *open_ways(unsigned threads, bool follow)
 	struct search_options options = four;
 	options.threads = threads;
 	options.flags = follow ? SEARCH_FOLLOW : 0;
-	return searchv(roots, 1, "*", &options);
+	return getmnt_search_open(roots, 1, "*", &options);
 }
 
 static SEARCH *open_top(void)
@@ -70,7 +70,7 @@ static SEARCH *open_top(void)
 static int read_some(SEARCH *search, int n)
 {
 	int got = 0;
-	while (got < n && readsearch(search))
+	while (got < n && getmnt_search_read(search))
 		++got;
 	return got;
 }
@@ -91,7 +91,7 @@ static void close_own(void *arg)
 {
 	(void)arg;
 	if (!victim.left)
-		closesearch(atomic_exchange(&victim.search, NULL));
+		getmnt_search_close(atomic_exchange(&victim.search, NULL));
 }
 
 static void *victim_main(void *arg)
@@ -117,8 +117,8 @@ static void *victim_main(void *arg)
 		if (victim.way != OPEN)
 			read_some(s, victim.way == CLOSE ? DIRS : ENTRIES);
 		if (victim.way == READ_AND_COUNT)
-			countsearch(s, &counts, sizeof(counts));
-		closesearch(atomic_exchange(&victim.search, NULL));
+			getmnt_search_count(s, &counts, sizeof(counts));
+		getmnt_search_close(atomic_exchange(&victim.search, NULL));
 	}
 	pthread_cleanup_pop(own);
 	return NULL;
@@ -155,7 +155,7 @@ UNIT_TEST(threads_cancelled)
 			CU_ASSERT_TRUE(victim.left || !victim.search);
 			if (victim.left && victim.search)
 				read_some(victim.search, (int)run % 3);   /* it can be read on */
-			closesearch(atomic_exchange(&victim.search, NULL));
+			getmnt_search_close(atomic_exchange(&victim.search, NULL));
 			getmnt_free(victim.gm);
 		}
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
@@ -173,15 +173,15 @@ static void *read_for_ever(void *arg)
 		many[i] = top;
 	for (;;) {
 		/* Nothing matches: the call does not return. */
-		SEARCH *s = searchv(many, 500, "no such", &four);
+		SEARCH *s = getmnt_search_open(many, 500, "no such", &four);
 		atomic_store(&victim.search, s);
-		readsearch(s);
+		getmnt_search_read(s);
 		++*(int *)arg;
 	}
 	return NULL;
 }
 
-/** A thread is cancelled within readsearch(). */
+/** A thread is cancelled within getmnt_search_read(). */
 UNIT_TEST(cancelled_within_a_call)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -198,7 +198,7 @@ UNIT_TEST(cancelled_within_a_call)
 	CU_ASSERT_EQUAL(pthread_cancel(thread), 0);
 	CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 	CU_ASSERT_EQUAL(ended, 0);
-	closesearch(atomic_exchange(&victim.search, NULL));
+	getmnt_search_close(atomic_exchange(&victim.search, NULL));
 	alarm(0);
 }
 
@@ -236,9 +236,9 @@ struct inherited {
 static int only_close(void *arg)
 {
 	errno = 0;
-	if (readsearch(arg) || errno != ECHILD)
+	if (getmnt_search_read(arg) || errno != ECHILD)
 		return 1;
-	return closesearch(arg) == 0 ? 0 : 2;
+	return getmnt_search_close(arg) == 0 ? 0 : 2;
 }
 
 /** Use an inherited search.  @return 0, or the number of the failed step. */
@@ -248,14 +248,14 @@ static int use_inherited(void *arg)
 	struct search_counts counts;
 	for (int i = 0; i < 3; ++i) {
 		errno = 0;
-		if (readsearch(in->search) || errno != ECHILD)
+		if (getmnt_search_read(in->search) || errno != ECHILD)
 			return 1;
 	}
-	statxsearch(in->search);
-	countsearch(in->search, &counts, sizeof(counts));
+	getmnt_search_statx(in->search);
+	getmnt_search_count(in->search, &counts, sizeof(counts));
 	if (counts.threads < 1 || counts.threads > 4)
 		return 2;
-	if (closesearch(in->search) != 0)
+	if (getmnt_search_close(in->search) != 0)
 		return 3;
 	if (unit_count("/proc/self/fd") > in->fds + in->slack)
 		return 4;
@@ -272,7 +272,7 @@ static int use_inherited(void *arg)
 #endif
 	SEARCH *own = open_ways(threads, true);
 	if (!own || read_some(own, 30) != 30 || in_child(only_close, own) != 0
-	    || read_some(own, LINKED) != LINKED - 30 || closesearch(own) != 0)
+	    || read_some(own, LINKED) != LINKED - 30 || getmnt_search_close(own) != 0)
 		return 5;
 	return 0;
 }
@@ -290,14 +290,14 @@ UNIT_TEST(forked)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 		CU_ASSERT_EQUAL(read_some(search, k), k);
 		struct search_counts counts;
-		countsearch(search, &counts, sizeof(counts));
+		getmnt_search_count(search, &counts, sizeof(counts));
 		threaded[follow] += counts.threads > 1;
 		struct inherited in = {search, fds, counts.threads > 1 ? 4 * 64 : 0};
 		CU_ASSERT_EQUAL(in_child(use_inherited, &in), 0);
 		/* The parent's search is as it was. */
 		CU_ASSERT_EQUAL(read_some(search, LINKED + 1), (follow ? LINKED : ENTRIES) - k);
 		CU_ASSERT_EQUAL(errno, 0);
-		CU_ASSERT_EQUAL(closesearch(search), 0);
+		CU_ASSERT_EQUAL(getmnt_search_close(search), 0);
 		CU_ASSERT_EQUAL(unit_count("/proc/self/fd"), fds);
 	}
 	CU_ASSERT_TRUE(threaded[0] > 0 && threaded[1] > 0);
@@ -309,7 +309,7 @@ static int close_counted(void *arg)
 {
 	const struct inherited *in = arg;
 	struct fault_count count;
-	closesearch(in->search);
+	getmnt_search_close(in->search);
 	fault_end(&count);
 	return count.blocks == 0 && unit_count("/proc/self/fd") == in->fds ? 0 : 1;
 }
@@ -324,7 +324,7 @@ UNIT_TEST(forked_everything_is_freed)
 		in.search = open_ways(1, i % 2);
 		read_some(in.search, i / 2 * 100);
 		CU_ASSERT_EQUAL(in_child(close_counted, &in), 0);
-		closesearch(in.search);
+		getmnt_search_close(in.search);
 		fault_end(&count);
 		CU_ASSERT_EQUAL(count.blocks, 0);
 	}
@@ -336,9 +336,9 @@ static void *read_and_close(void *arg)
 	const atomic_bool *stop = arg;
 	while (!atomic_load(stop)) {
 		SEARCH *s = victim.search;
-		if (!readsearch(s)) {
+		if (!getmnt_search_read(s)) {
 			atomic_store(&victim.search, open_top());
-			closesearch(s);
+			getmnt_search_close(s);
 		}
 	}
 	return NULL;
@@ -355,7 +355,7 @@ UNIT_TEST(forked_while_another_thread_reads)
 	for (unsigned run = 0; run < 40; run += unit_step()) {
 		pthread_t thread;
 		alarm(HANG);
-		SEARCH *search = searchv(many, 200, "*", &four);
+		SEARCH *search = getmnt_search_open(many, 200, "*", &four);
 		atomic_store(&victim.search, search);
 		atomic_store(&stop, false);
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, read_and_close, &stop), 0);
@@ -364,7 +364,7 @@ UNIT_TEST(forked_while_another_thread_reads)
 		CU_ASSERT_EQUAL(in_child(only_close, search), 0);
 		atomic_store(&stop, true);
 		pthread_join(thread, NULL);
-		closesearch(atomic_exchange(&victim.search, NULL));
+		getmnt_search_close(atomic_exchange(&victim.search, NULL));
 	}
 	alarm(0);
 }
@@ -425,23 +425,23 @@ UNIT_TEST(null_handles)
 	_Alignas(8) char buffer[256];
 	const char *const none[] = {NULL}, *const here[] = {"."};
 	memset(&counts, 1, sizeof(counts));
-	countsearch(NULL, &counts, sizeof(counts));
+	getmnt_search_count(NULL, &counts, sizeof(counts));
 	CU_ASSERT_EQUAL(counts.threads, 0);
-	cancelsearch(NULL);
-	CU_ASSERT_PTR_NULL(statxsearch(NULL));
-	CU_ASSERT_EQUAL(closesearch(NULL), 0);
+	getmnt_search_cancel(NULL);
+	CU_ASSERT_PTR_NULL(getmnt_search_statx(NULL));
+	CU_ASSERT_EQUAL(getmnt_search_close(NULL), 0);
 #define INVALID(call) do { errno = 0; CU_ASSERT_TRUE((call) && errno == EINVAL); } while (0)
-	INVALID(!readsearch(NULL));
+	INVALID(!getmnt_search_read(NULL));
 	INVALID(!opensearch(NULL, "*", 0));
 	INVALID(!opensearch("/", NULL, 0));
-	INVALID(!searchv(NULL, 1, "*", NULL));
-	INVALID(!searchv(none, 1, "*", NULL));
-	INVALID(!searchv(here, 1, NULL, NULL));
+	INVALID(!getmnt_search_open(NULL, 1, "*", NULL));
+	INVALID(!getmnt_search_open(none, 1, "*", NULL));
+	INVALID(!getmnt_search_open(here, 1, NULL, NULL));
 	INVALID(search(NULL, "*", 0, buffer, sizeof(buffer)) == -1);
 	INVALID(search("/", NULL, 0, buffer, sizeof(buffer)) == -1);
-	SEARCH *search = searchv(NULL, 0, "*", NULL);
-	CU_ASSERT_TRUE(search && !readsearch(search) && errno == 0);
-	closesearch(search);
+	SEARCH *search = getmnt_search_open(NULL, 0, "*", NULL);
+	CU_ASSERT_TRUE(search && !getmnt_search_read(search) && errno == 0);
+	getmnt_search_close(search);
 
 	getmnt_free(NULL);
 	INVALID(getmnt_set(NULL, GETMNT_OPT_DEPTH, 1) == -1);
@@ -477,7 +477,7 @@ static int no_processes(void *arg)
 	struct getmnt *gm = getmnt_new();
 	SEARCH *search = open_top();
 	int n = read_some(search, 2 * ENTRIES);
-	closesearch(search);
+	getmnt_search_close(search);
 	if (n != ENTRIES)
 		return 1;
 	if (getmnt_run(gm) != 0)
@@ -498,13 +498,13 @@ static int few_descriptors(void *arg)
 	struct getmnt *gm = getmnt_new();
 	SEARCH *search = open_top();
 	int n = 0, errors = 0;
-	for (struct searchent *e; search && (e = readsearch(search));)
+	for (struct searchent *e; search && (e = getmnt_search_read(search));)
 		e->err ? ++errors : ++n;
 	/* Everything is found, or an error is reported. */
 	bool whole = n == ENTRIES;
 	if (search && errno == 0 && !whole && errors == 0)
 		return 1;
-	closesearch(search);
+	getmnt_search_close(search);
 	for (int probe = GETMNT_PROBE_NONE; probe <= GETMNT_PROBE_LOCAL; ++probe) {
 		getmnt_set(gm, GETMNT_OPT_PROBE, probe);
 		if (getmnt_run(gm) == 0 && getmnt_count(gm) == 0)
@@ -549,7 +549,7 @@ static int interrupted(void *arg)
 		SEARCH *search = open_top();
 		if (read_some(search, 2 * ENTRIES) != ENTRIES || errno != 0)
 			return 1;
-		closesearch(search);
+		getmnt_search_close(search);
 	}
 	getmnt_set(gm, GETMNT_OPT_PROBE, GETMNT_PROBE_LOCAL);
 	for (int i = 0; i < 3; ++i) {

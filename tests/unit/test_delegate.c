@@ -346,13 +346,13 @@ const char *query,
 	struct search_more more = {.maxdepth = UINT_MAX, .name = *part ? name : "T",
 	.name_root = 1};
 	search_more(search, &more);
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		CU_ASSERT_EQUAL(e->err, 0);
 		size_t len = strlen(prefix);
 		if (strncmp(e->path + 1, prefix, len) == 0 && e->path[1 + len] == '/')
 			paths[n++] = strdup(e->path);
 	}
-	closesearch(search);
+	getmnt_search_close(search);
 	if (n > 0)
 		qsort(paths, n, sizeof(*paths), by_text);
 	struct strbuf text = {0};

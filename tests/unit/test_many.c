@@ -180,7 +180,7 @@ static int by_path(const void *a, const void *b)
 static SEARCH *begin_search(int engine, bool ahead, unsigned threads, int flags)
 {
 	const char *const roots[] = {point};
-	return searchv(roots, 1, "*", &(struct search_options){
+	return getmnt_search_open(roots, 1, "*", &(struct search_options){
 		.size = sizeof(struct search_options), .flags = SEARCH_METADATA | flags,
 		.threads = threads, .engine = engine, .ahead = ahead,
 	});
@@ -193,20 +193,20 @@ static struct found find(int engine, bool ahead, unsigned threads, int flags)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 	search_more(search, &(struct search_more){
 		.maxdepth = UINT_MAX, .mask = K_STATX_MNT_ID | K_STATX_MNT_ID_UNIQUE});
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		if (found.n % 1024 == 0)
 			found.items = realloc(found.items, (found.n + 1024) * sizeof(*found.items));
 		struct item *item = &found.items[found.n++];
 		*item = (struct item){.path = strdup(e->path), .err = e->err};
-		if (statxsearch(search))
-			memcpy(&item->st, statxsearch(search), sizeof(item->st));
+		if (getmnt_search_statx(search))
+			memcpy(&item->st, getmnt_search_statx(search), sizeof(item->st));
 		/* Links that are followed are read. */
 		if (flags & SEARCH_FOLLOW)
 			item->st.atime = (struct k_statx_time){0};
 	}
 	search_stop(search);
 	memcpy(found.calls, search_os(search)->calls, sizeof(found.calls));
-	closesearch(search);
+	getmnt_search_close(search);
 	if (found.n > 0)
 		qsort(found.items, found.n, sizeof(*found.items), by_path);
 	return found;
@@ -393,10 +393,10 @@ static struct fault_count find_with(const struct fault *fault, bool ahead, const
 	fault_begin(fault, 100000);
 	SEARCH *search = begin_search(SEARCH_ENGINE_BULK, ahead, 1, 0);
 	int error = search ? 0 : errno;
-	for (struct searchent *e; search && (e = readsearch(search));) {
+	for (struct searchent *e; search && (e = getmnt_search_read(search));) {
 		const struct item *item = bsearch(&(struct item){.path = e->path}, want->items,
 		                                  want->n, sizeof(*want->items), by_path);
-		const struct k_statx *st = (const void *)statxsearch(search);
+		const struct k_statx *st = (const void *)getmnt_search_statx(search);
 		e->err ? ++reported : ++found;
 		/* The mask and the mount ID depend on what was requested. */
 		wrong += !e->err
@@ -406,7 +406,7 @@ static struct fault_count find_with(const struct fault *fault, bool ahead, const
 		                        != 0);
 	}
 	error = search ? errno : error;
-	closesearch(search);
+	getmnt_search_close(search);
 	fault_end(&count);
 	CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0 && count.bad_closes == 0);
 	CU_ASSERT_EQUAL(wrong, 0);

@@ -11,7 +11,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/found/searched.h"
-#include "getmnt/search.h"
+#include "getmnt/search_paper.h"
 #include "search/mounts.h"
 #include "search/query_host.h"
 #include "search/search_impl.h"
@@ -66,7 +66,7 @@ static void names_free(struct names *names)
 static SEARCH *begin_search(const char *root, const char *pattern,
                             const struct search_options *options)
 {
-	SEARCH *search = searchv(&root, 1, pattern, options);
+	SEARCH *search = getmnt_search_open(&root, 1, pattern, options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 	return search;
 }
@@ -76,7 +76,7 @@ static struct names found_by(const struct search_options *options, const char *p
 {
 	struct names found = {0};
 	SEARCH *search = begin_search(top.path, pattern, options);
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		CU_ASSERT_EQUAL(e->err, 0);
 		CU_ASSERT_EQUAL(e->info != NULL, (options->flags & SEARCH_METADATA) != 0);
 		struct stat st;
@@ -86,13 +86,13 @@ static struct names found_by(const struct search_options *options, const char *p
 			        && st.st_size == e->info->st_size && st.st_dev == e->info->st_dev
 			        && st.st_mtim.tv_nsec == e->info->st_mtim.tv_nsec
 			        && st.st_nlink == e->info->st_nlink);
-			CU_ASSERT_PTR_NOT_NULL(statxsearch(search));
+			CU_ASSERT_PTR_NOT_NULL(getmnt_search_statx(search));
 		}
 		names_add(&found, e->path);
 	}
 	CU_ASSERT_EQUAL(errno, 0);
-	CU_ASSERT_PTR_NULL(readsearch(search));
-	closesearch(search);
+	CU_ASSERT_PTR_NULL(getmnt_search_read(search));
+	getmnt_search_close(search);
 	if (found.n > 0)
 		qsort(found.items, found.n, sizeof(*found.items), by_name);
 	return found;
@@ -190,13 +190,42 @@ UNIT_TEST(names_tested_once)
 			.statx = true,
 		});
 		fault_names();
-		while (readsearch(search))
+		while (getmnt_search_read(search))
 			;
 		CU_ASSERT_EQUAL(errno, 0);
 		uint64_t compared = fault_names();
 		unit_note("%s %s", rows[i].pattern, rows[i].query ? rows[i].query : "");
 		CU_ASSERT_EQUAL(compared, rows[i].compared);
-		closesearch(search);
+		getmnt_search_close(search);
+	}
+	tree_end(&top);
+}
+
+/** Each entry has the index of its root, its path below that, and its type. */
+UNIT_TEST(entries_placed)
+{
+	static const char *const endings[] = {"", "/", "//"};
+	tree_begin(&top);
+	tree_make(&top, (const char *const[]){"a/", "a/f", "b/", "b/c/", "b/c/f", NULL}, no_links);
+	for (size_t i = 0; i < 2 * COUNT(endings); ++i) {
+		struct search_options options = {
+			.size = sizeof(options), .flags = i % 2 ? SEARCH_INCLUDEROOT : 0,
+			.threads = 1,
+		};
+		char first[PATH_MAX], second[PATH_MAX];
+		const char *roots[] = {first, "/nosuch", second};
+		snprintf(first, sizeof(first), "%s/a%s", top.path, endings[i / 2]);
+		snprintf(second, sizeof(second), "%s/b%s", top.path, endings[i / 2]);
+		SEARCH *search = getmnt_search_open(roots, 3, "*", &options);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(search);
+		STRBUF(found);
+		for (struct searchent *e; (e = getmnt_search_read(search));) {
+			strbuf_printf(&found, "%zu %s %d\n", e->root, e->below, e->type);
+			CU_ASSERT_TRUE(e->below >= e->path
+			               && e->below <= e->path + strlen(e->path));
+		}
+		unit_expect(strbuf_str(&found), "0 f 8\n1  0\n2 c 4\n2 c/f 8\n");
+		getmnt_search_close(search);
 	}
 	tree_end(&top);
 }
@@ -208,9 +237,9 @@ static void expect(const char *paths, const char *pattern, int flags, const char
 	STRBUF(got);
 	SEARCH *search = opensearch(paths, pattern, flags);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		bool in_tree = strncmp(e->path, top.path, strlen(top.path)) == 0;
-		CU_ASSERT_EQUAL(!e->info, !statxsearch(search));
+		CU_ASSERT_EQUAL(!e->info, !getmnt_search_statx(search));
 		strbuf_printf(&got, "%s%s%s", got.len ? ", " : "",
 		              e->path + (in_tree ? strlen(top.path) : 0), e->info ? "+" : "");
 		if (e->err)
@@ -219,12 +248,12 @@ static void expect(const char *paths, const char *pattern, int flags, const char
 	CU_ASSERT_EQUAL(errno, 0);
 	CU_ASSERT_STRING_EQUAL(strbuf_str(&got), expected);
 	struct search_counts counts;
-	countsearch(search, &counts, sizeof(counts));
+	getmnt_search_count(search, &counts, sizeof(counts));
 	unsigned errors = 0;
 	for (const char *at = expected; (at = strchr(at, ':')); ++at)
 		errors += at[1] == 'E';
 	CU_ASSERT_EQUAL(counts.errors, errors);
-	closesearch(search);
+	getmnt_search_close(search);
 }
 
 /** Roots: several, none, a file, with and without their names. */
@@ -256,8 +285,8 @@ UNIT_TEST(size_of_the_counts)
 		unsigned char more[16];
 	} whole, part;
 	SEARCH *search = begin_search("/proc/self/none", "*", NULL);
-	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
-	countsearch(search, &whole.counts, sizeof(whole.counts));
+	CU_ASSERT_PTR_NOT_NULL(getmnt_search_read(search));
+	getmnt_search_count(search, &whole.counts, sizeof(whole.counts));
 	CU_ASSERT_TRUE(whole.counts.errors == 1 && whole.counts.threads == 1);
 	CU_ASSERT_EQUAL(whole.counts.calls, os_calls_total(search_os(search)));
 	CU_ASSERT_EQUAL(whole.counts.mount_calls, os_calls_total(search_looked(search)));
@@ -265,12 +294,12 @@ UNIT_TEST(size_of_the_counts)
 	memset(whole.more, 0, sizeof(whole.more));
 	for (size_t size = 0; size <= sizeof(part); ++size) {
 		memset(&part, 0xa5, sizeof(part));
-		countsearch(search, &part.counts, size);
+		getmnt_search_count(search, &part.counts, size);
 		CU_ASSERT_EQUAL(memcmp(&part, &whole, size), 0);
 		for (size_t i = size; i < sizeof(part); ++i)
 			CU_ASSERT_EQUAL(((unsigned char *)&part)[i], 0xa5);
 	}
-	closesearch(search);
+	getmnt_search_close(search);
 }
 
 /** An empty path is the current directory, ".". */
@@ -298,9 +327,9 @@ UNIT_TEST(the_current_directory)
 	CU_ASSERT_TRUE_FATAL(chdir("gone") == 0 && rmdir("../gone") == 0);
 	SEARCH *search = opensearch("", "*", 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
-	struct searchent *e = readsearch(search);
+	struct searchent *e = getmnt_search_read(search);
 	CU_ASSERT_TRUE(e ? e->err == ENOENT && strcmp(e->path, ".") == 0 : errno == 0);
-	closesearch(search);
+	getmnt_search_close(search);
 	CU_ASSERT_EQUAL(chdir("/"), 0);
 	tree_end(&top);
 }
@@ -342,18 +371,18 @@ UNIT_TEST(exclude)
 			CU_ASSERT_STRING_EQUAL(strbuf_str(&got), rows[i].found);
 			names_free(&names);
 			SEARCH *search = begin_search(top.path, rows[i].pattern, &options);
-			while (readsearch(search))
+			while (getmnt_search_read(search))
 				;
-			countsearch(search, &counts, sizeof(counts));
+			getmnt_search_count(search, &counts, sizeof(counts));
 			CU_ASSERT_EQUAL(counts.dirs, rows[i].dirs);
-			closesearch(search);
+			getmnt_search_close(search);
 		}
 	}
 	const char *root = top.path;
 	struct search_options bad = {.size = sizeof(bad), .exclude = ""};
-	CU_ASSERT_TRUE(!searchv(&root, 1, "*", &bad) && errno == EINVAL);
+	CU_ASSERT_TRUE(!getmnt_search_open(&root, 1, "*", &bad) && errno == EINVAL);
 	bad.exclude = "[";
-	CU_ASSERT_TRUE(!searchv(&root, 1, "*", &bad) && errno == EINVAL);
+	CU_ASSERT_TRUE(!getmnt_search_open(&root, 1, "*", &bad) && errno == EINVAL);
 	tree_end(&top);
 }
 
@@ -371,7 +400,7 @@ UNIT_TEST(refused)
 		CU_ASSERT_PTR_NULL(opensearch("/", rows[i].pattern, rows[i].flags));
 		CU_ASSERT_EQUAL(errno, EINVAL);
 	}
-	CU_ASSERT_EQUAL(closesearch(NULL), 0);
+	CU_ASSERT_EQUAL(getmnt_search_close(NULL), 0);
 }
 
 /** Options of a caller compiled with another version of the structure. */
@@ -399,22 +428,24 @@ UNIT_TEST(size_of_the_options)
 			own.more[rows[i].at] = 1;
 		own.options.size = rows[i].size;
 		errno = 0;
-		SEARCH *search = searchv(roots, 1, "*", &own.options);
+		SEARCH *search = getmnt_search_open(roots, 1, "*", &own.options);
 		unit_note("size %zu", rows[i].size);
 		CU_ASSERT_TRUE(rows[i].error ? !search && errno == rows[i].error : search != NULL);
-		closesearch(search);
+		getmnt_search_close(search);
 	}
 	/* Every byte is checked. */
 	for (size_t i = 0; i < sizeof(own.options.reserved); ++i) {
 		own.options = (struct search_options){.size = OWN};
 		own.options.reserved[i] = 1;
-		CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == E2BIG);
+		CU_ASSERT_TRUE(!getmnt_search_open(roots, 1, "*", &own.options)
+		               && errno == E2BIG);
 	}
 	for (int bad = -1; bad <= SEARCH_ENGINE_BULK + 1; bad += SEARCH_ENGINE_BULK + 2) {
 		own.options = (struct search_options){.size = OWN, .engine = bad};
-		CU_ASSERT_TRUE(searchv(roots, 1, "*", &own.options) == NULL && errno == EINVAL);
+		CU_ASSERT_TRUE(!getmnt_search_open(roots, 1, "*", &own.options)
+		               && errno == EINVAL);
 	}
-	closesearch(begin_search("/", "*", NULL));
+	getmnt_search_close(begin_search("/", "*", NULL));
 }
 
 UNIT_TEST(mounts)
@@ -560,10 +591,10 @@ UNIT_TEST(closed_anywhere)
 			unit_note("way %zu, closed after %d", way, k);
 			SEARCH *search = begin_search(top.path, "*", &options);
 			for (int i = 0; i < k; ++i)
-				CU_ASSERT_PTR_NOT_NULL_FATAL(readsearch(search));
+				CU_ASSERT_PTR_NOT_NULL_FATAL(getmnt_search_read(search));
 			if (k % 50 == 49)
 				any |= unit_count("/proc/self/task") > tasks;
-			closesearch(search);
+			getmnt_search_close(search);
 			if (k % 10 == 0 || unit_count("/proc/self/fd") != fds)
 				CU_ASSERT_TRUE_FATAL(unit_count("/proc/self/fd") == fds
 				                     && threads_are(tasks));
@@ -584,14 +615,14 @@ static void *cancel_soon(void *arg)
 	if (arg)
 		pthread_kill(owner, SIGUSR1);
 	else
-		cancelsearch(to_cancel);
+		getmnt_search_cancel(to_cancel);
 	return NULL;
 }
 
 static void cancel_now(int signal)
 {
 	(void)signal;
-	cancelsearch(to_cancel);
+	getmnt_search_cancel(to_cancel);
 }
 
 UNIT_TEST(cancelled)
@@ -612,18 +643,19 @@ UNIT_TEST(cancelled)
 		};
 		pthread_t thread;
 		int n = 0;
-		to_cancel = searchv(roots, ROOTS, "*", &options);
+		to_cancel = getmnt_search_open(roots, ROOTS, "*", &options);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(to_cancel);
 		void *by_signal = run % 2 ? &owner : NULL;
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, cancel_soon, by_signal), 0);
-		while (readsearch(to_cancel))
+		while (getmnt_search_read(to_cancel))
 			++n;
 		int error = errno;
 		pthread_join(thread, NULL);
 		CU_ASSERT_TRUE(error == ECANCELED || (error == 0 && n == ROOTS * 2 * DIRS));
 		cancelled += error == ECANCELED;
-		CU_ASSERT_TRUE(error == 0 || (readsearch(to_cancel) == NULL && errno == ECANCELED));
-		closesearch(to_cancel);
+		CU_ASSERT_TRUE(error == 0
+		               || (!getmnt_search_read(to_cancel) && errno == ECANCELED));
+		getmnt_search_close(to_cancel);
 		CU_ASSERT_TRUE(unit_count("/proc/self/fd") == fds && threads_are(tasks));
 	}
 	CU_ASSERT_TRUE(cancelled > RUNS / 2);
@@ -694,16 +726,16 @@ UNIT_TEST(faults)
 			int found = 0, reported = 0, error;
 			unit_note("row %zu, %s %ju", row, fault_kind_name(kind), (uintmax_t)n);
 			fault_begin(&fault, 100000);
-			SEARCH *search = searchv(roots, 1, "*", &options);
+			SEARCH *search = getmnt_search_open(roots, 1, "*", &options);
 			error = errno;
-			for (struct searchent *e; search && (e = readsearch(search));) {
+			for (struct searchent *e; search && (e = getmnt_search_read(search));) {
 				found += e->err == 0 || e->err == ELOOP;
 				reported += e->err != 0 && e->err != ELOOP;
 				CU_ASSERT_TRUE(kind != OS_ACCESS || e->err == 0 || e->err == ELOOP
 				               || e->errsource == SEARCH_ERR_ACCESS);
 			}
 			error = search ? errno : error;
-			closesearch(search);
+			getmnt_search_close(search);
 			fault_end(&count);
 			CU_ASSERT_TRUE(count.blocks == 0 && count.fds == 0
 			               && count.bad_closes == 0);
@@ -795,7 +827,7 @@ UNIT_TEST(mounted_later)
 	struct search_options options = {
 		.size = sizeof(options), .flags = SEARCH_INCLUDEROOT, .threads = 1,
 	};
-	SEARCH *search = searchv(roots, COUNT(names), "*", &options);
+	SEARCH *search = getmnt_search_open(roots, COUNT(names), "*", &options);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(search);
 	uint64_t looked = os_calls_total(search_looked(search));
 	mount_on("a/new", false);
@@ -803,7 +835,7 @@ UNIT_TEST(mounted_later)
 	mount_on("a/new/x", false);
 	tree_file(&top, "a/new/x/y");
 	struct names lines = {0};
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		const char *path = e->path + strlen(top.path) + 1;
 		if (!e->err && strncmp(path, "many/", 5) == 0)
 			continue;
@@ -829,7 +861,7 @@ UNIT_TEST(mounted_later)
 	}
 	CU_ASSERT_EQUAL(errno, 0);
 	CU_ASSERT_TRUE(os_calls_total(search_looked(search)) > looked);
-	closesearch(search);
+	getmnt_search_close(search);
 	/* The mounts are read again; not so soon again; then once more: what can block is not
 	   entered. */
 	static const char *const want[] = {
@@ -886,14 +918,14 @@ UNIT_TEST(hung_later)
 		int found = 0, refused = 0;
 		/* It must not hang. */
 		alarm(60);
-		for (struct searchent *e; (e = readsearch(search));) {
+		for (struct searchent *e; (e = getmnt_search_read(search));) {
 			found += !e->err;
 			refused += e->errsource == SEARCH_ERR_OPEN
 			           && (e->err == EREMOTE || e->err == EXDEV);
 		}
 		alarm(0);
 		CU_ASSERT_TRUE(errno == 0 && found == 3 && refused == !(flag & SEARCH_XDEV));
-		closesearch(search);
+		getmnt_search_close(search);
 		unmount((const char *const[]){moved ? "q/fu" : "p/fu"}, 1);
 		tree_end(&top);
 	}

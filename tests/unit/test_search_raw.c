@@ -7,7 +7,7 @@
 
 #include "tree.h"
 
-#include "getmnt/search.h"
+#include "getmnt/search_paper.h"
 
 #include <dirent.h>
 
@@ -55,7 +55,7 @@ UNIT_TEST(every_length)
 		SEARCH *stream = opensearch(paths, "*", flags[f]);
 		const struct search_item *item = NULL;
 		struct searchent *e;
-		while ((e = readsearch(stream))) {
+		while ((e = getmnt_search_read(stream))) {
 			item = search_next(whole, sizeof(whole), item);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(item);
 			CU_ASSERT_STRING_EQUAL(search_path(item), e->path);
@@ -64,12 +64,13 @@ UNIT_TEST(every_length)
 			CU_ASSERT_EQUAL(search_statx(item) != NULL, e->info != NULL);
 			if (e->info) {
 				CU_ASSERT_EQUAL(
-				        memcmp(search_statx(item), statxsearch(stream), 256), 0);
+				        memcmp(search_statx(item), getmnt_search_statx(stream),
+				               256), 0);
 				CU_ASSERT_EQUAL(item->type, IFTODT(e->info->st_mode));
 			}
 		}
 		CU_ASSERT_PTR_NULL(search_next(whole, sizeof(whole), item));
-		closesearch(stream);
+		getmnt_search_close(stream);
 
 		for (size_t len = 0; len <= need; ++len) {
 			void *buffer = exactly(len);

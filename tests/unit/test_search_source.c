@@ -327,9 +327,9 @@ static void found(const char *pattern, const char *text, int flags, bool sourced
 	char **lines = NULL;
 	size_t n = 0, room = 0;
 	SEARCH *search = begin_search(pattern, text, flags, sourced, settings);
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		STRBUF(line);
-		const struct k_statx *st = (const void *)statxsearch(search);
+		const struct k_statx *st = (const void *)getmnt_search_statx(search);
 		strbuf_printf(&line, "%s %d %d", e->path, e->err, search_type(search));
 		if (st && flags & SEARCH_METADATA)
 			strbuf_printf(&line, " %o %d:%d %llu %lld.%u", st->mode, st->dev_major,
@@ -341,7 +341,7 @@ static void found(const char *pattern, const char *text, int flags, bool sourced
 		lines[n++] = strbuf_take(&line);
 	}
 	CU_ASSERT_EQUAL(errno, 0);
-	closesearch(search);
+	getmnt_search_close(search);
 	if (n > 0 && !ordered)
 		qsort(lines, n, sizeof(*lines), by_text);
 	for (size_t i = 0; i < n; ++i) {
@@ -513,8 +513,8 @@ UNIT_TEST(order_and_lines)
 		STRBUF(lines);
 		const struct search_more more = {.lines = take_lines, .end = '\n', .arg = &lines};
 		SEARCH *search = begin_search("*.c", NULL, 0, true, &more);
-		CU_ASSERT_PTR_NULL(readsearch(search));
-		closesearch(search);
+		CU_ASSERT_PTR_NULL(getmnt_search_read(search));
+		getmnt_search_close(search);
 		CU_ASSERT_EQUAL(count_lines(strbuf_str(&lines)), 6);
 		char path[100];
 		snprintf(path, sizeof(path), "%s/a/b/c/g.c\n", top.path);
@@ -537,8 +537,8 @@ UNIT_TEST(visited_first)
 	STRBUF(visited);
 	const struct search_more more = {.visit = prune_b, .arg = &visited, .roots = true};
 	SEARCH *search = begin_search("*", "-exec false ';' -prune -o -print", 0, true, &more);
-	CU_ASSERT_PTR_NULL(readsearch(search));
-	closesearch(search);
+	CU_ASSERT_PTR_NULL(getmnt_search_read(search));
+	getmnt_search_close(search);
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&visited), "a/b\n"));
 	CU_ASSERT_PTR_NULL(strstr(strbuf_str(&visited), "a/b/"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_str(&visited), "x/.git/a/f.c\n"));
@@ -614,7 +614,7 @@ UNIT_TEST(calls)
 		world.seed = 0;
 		world.bounded = true;
 		SEARCH *search = begin_search("*", rows[i].query, 0, true, NULL);
-		while (readsearch(search))
+		while (getmnt_search_read(search))
 			;
 		const struct os *used = search_os(search);
 		uint64_t opened = used->calls[OS_OPENAT2], looked = used->calls[OS_STATX];
@@ -626,7 +626,7 @@ UNIT_TEST(calls)
 		if (rows[i].opened > 1)
 			CU_ASSERT_TRUE(opened - base[0] >= rows[i].opened - 1);
 		CU_ASSERT_EQUAL(looked - base[1], rows[i].looked);
-		closesearch(search);
+		getmnt_search_close(search);
 	}
 	tree_end(&top);
 }
@@ -637,27 +637,27 @@ UNIT_TEST(errors)
 	make_tree();
 	world.damaged = true;
 	SEARCH *search = begin_search("k", NULL, 0, true, NULL);
-	struct searchent *e = readsearch(search);
+	struct searchent *e = getmnt_search_read(search);
 	CU_ASSERT_TRUE_FATAL(e && e->err == 0);
-	e = readsearch(search);
+	e = getmnt_search_read(search);
 	CU_ASSERT_TRUE_FATAL(e && e->err == EBADMSG && e->errsource == SEARCH_ERR_OPEN);
-	CU_ASSERT_PTR_NULL(whysearch(search));
+	CU_ASSERT_PTR_NULL(getmnt_search_why(search));
 	unit_expect(e->path, top.path);
-	CU_ASSERT_PTR_NULL(readsearch(search));
-	closesearch(search);
+	CU_ASSERT_PTR_NULL(getmnt_search_read(search));
+	getmnt_search_close(search);
 	world.missing = true;
 	search = begin_search("k", NULL, 0, true, NULL);
-	e = readsearch(search);
+	e = getmnt_search_read(search);
 	CU_ASSERT_TRUE_FATAL(e && e->err == EIO);
-	unit_expect(whysearch(search), "no index; build one");
-	CU_ASSERT_PTR_NULL(readsearch(search));
-	closesearch(search);
+	unit_expect(getmnt_search_why(search), "no index; build one");
+	CU_ASSERT_PTR_NULL(getmnt_search_read(search));
+	getmnt_search_close(search);
 	/* Closed at once, and in the middle. */
 	world.missing = world.damaged = false;
-	closesearch(begin_search("*", NULL, 0, true, NULL));
+	getmnt_search_close(begin_search("*", NULL, 0, true, NULL));
 	search = begin_search("*", NULL, 0, true, NULL);
-	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
-	closesearch(search);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_search_read(search));
+	getmnt_search_close(search);
 	tree_end(&top);
 	forget_tree();
 }

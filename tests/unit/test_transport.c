@@ -85,9 +85,10 @@ static void end(struct canned *canned)
 	alarm(0);
 }
 
-static SEARCH *start(const struct canned *canned, const char *const roots[], size_t n, int flags)
+static struct getmnt_search *start(const struct canned *canned, const char *const roots[],
+                                   size_t n, int flags)
 {
-	return searchv(roots, n, "*", &(struct search_options){
+	return getmnt_search_open(roots, n, "*", &(struct search_options){
 		.size = sizeof(struct search_options), .flags = flags,
 		.transport = canned ? &canned->transport : NULL,
 	});
@@ -104,15 +105,15 @@ static int free_descriptor(void)
 UNIT_TEST(none)
 {
 	const char *const roots[] = {"ssh://h/x"};
-	SEARCH *search = start(NULL, roots, 1, 0);
-	struct searchent *e = readsearch(search);
+	struct getmnt_search *search = start(NULL, roots, 1, 0);
+	struct searchent *e = getmnt_search_read(search);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(e);
 	CU_ASSERT_TRUE(e->err == ENOENT && e->errsource == SEARCH_ERR_OPEN);
 	CU_ASSERT_STRING_EQUAL(e->path, "ssh://h/x");
-	CU_ASSERT_PTR_NULL(whysearch(search));
-	CU_ASSERT_TRUE(!readsearch(search) && errno == 0);
-	closesearch(search);
-	CU_ASSERT_PTR_NULL(whysearch(NULL));
+	CU_ASSERT_PTR_NULL(getmnt_search_why(search));
+	CU_ASSERT_TRUE(!getmnt_search_read(search) && errno == 0);
+	getmnt_search_close(search);
+	CU_ASSERT_PTR_NULL(getmnt_search_why(NULL));
 }
 
 UNIT_TEST(entries)
@@ -133,11 +134,11 @@ UNIT_TEST(entries)
 	for (int i = 0; i < 2; ++i) {
 		struct search_counts counts;
 		begin(&canned, entries, COUNT(entries), true);
-		SEARCH *search = start(&canned, roots, 1,
+		struct getmnt_search *search = start(&canned, roots, 1,
 		                       SEARCH_METADATA | (i ? SEARCH_INCLUDEROOT : 0));
 		CU_ASSERT_EQUAL(canned.calls, 0);
 		for (size_t k = 0; k < COUNT(entries); ++k) {
-			struct searchent *e = readsearch(search);
+			struct searchent *e = getmnt_search_read(search);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(e);
 			CU_ASSERT_STRING_EQUAL(e->path, paths[i][k]);
 			CU_ASSERT_EQUAL(e->err, entries[k].err);
@@ -146,13 +147,13 @@ UNIT_TEST(entries)
 			if (e->info)
 				CU_ASSERT_TRUE(e->info->st_size == 12 && e->info->st_ino == 34
 				               && e->info->st_mode == (S_IFREG | 0640));
-			CU_ASSERT_PTR_NULL(whysearch(search));
+			CU_ASSERT_PTR_NULL(getmnt_search_why(search));
 		}
-		CU_ASSERT_TRUE(!readsearch(search) && errno == 0);
-		countsearch(search, &counts, sizeof(counts));
+		CU_ASSERT_TRUE(!getmnt_search_read(search) && errno == 0);
+		getmnt_search_count(search, &counts, sizeof(counts));
 		CU_ASSERT_TRUE(counts.dirs == 3 && counts.entries == 5 && counts.found == 1
 		               && counts.errors == 2);
-		closesearch(search);
+		getmnt_search_close(search);
 		CU_ASSERT_STRING_EQUAL(canned.called[0], "ssh u h 22 7 1");
 		end(&canned);
 	}
@@ -165,15 +166,16 @@ UNIT_TEST(refused)
 	const char *const roots[] = {"ssh://a/1", "ssh://b/2", "ssh://a/3", "ssh://-c/4"};
 	begin(&canned, NULL, 0, true);
 	canned.error = EPERM;
-	SEARCH *search = start(&canned, roots, 4, 0);
+	struct getmnt_search *search = start(&canned, roots, 4, 0);
 	unsigned seen = 0;
-	for (struct searchent *e; (e = readsearch(search));) {
+	for (struct searchent *e; (e = getmnt_search_read(search));) {
 		int i = e->path[strlen(e->path) - 1] - '1';
 		CU_ASSERT_STRING_EQUAL(e->path, roots[i]);
 		CU_ASSERT_EQUAL(e->err, i == 3 ? EINVAL : EPERM);
 		CU_ASSERT_EQUAL(e->errsource, SEARCH_ERR_HOST);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(whysearch(search));
-		CU_ASSERT_PTR_NOT_NULL(strstr(whysearch(search), i == 3 ? "host is not valid"
+		CU_ASSERT_PTR_NOT_NULL_FATAL(getmnt_search_why(search));
+		CU_ASSERT_PTR_NOT_NULL(strstr(getmnt_search_why(search),
+		                              i == 3 ? "host is not valid"
 		                              : "Operation not permitted"));
 		seen |= 1u << i;
 	}
@@ -181,14 +183,14 @@ UNIT_TEST(refused)
 	CU_ASSERT_EQUAL(seen, 15);
 	CU_ASSERT_EQUAL(canned.calls, 2);
 	CU_ASSERT_STRING_EQUAL(canned.called[1], "ssh - b 0 7 0");
-	closesearch(search);
+	getmnt_search_close(search);
 	end(&canned);
 }
 
 static void *cancel_soon(void *search)
 {
 	usleep(50 * 1000);
-	cancelsearch(search);
+	getmnt_search_cancel(search);
 	return NULL;
 }
 
@@ -201,13 +203,13 @@ UNIT_TEST(cancelled)
 	int fd = free_descriptor();
 	begin(&canned, &entry, 1, false);
 	canned.process = true;
-	SEARCH *search = start(&canned, roots, 2, 0);
-	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
-	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
+	struct getmnt_search *search = start(&canned, roots, 2, 0);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_search_read(search));
+	CU_ASSERT_PTR_NOT_NULL(getmnt_search_read(search));
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, cancel_soon, search), 0);
-	CU_ASSERT_TRUE(!readsearch(search) && errno == ECANCELED);
+	CU_ASSERT_TRUE(!getmnt_search_read(search) && errno == ECANCELED);
 	pthread_join(thread, NULL);
-	closesearch(search);
+	getmnt_search_close(search);
 	end(&canned);
 	CU_ASSERT_EQUAL(free_descriptor(), fd);
 }
@@ -220,21 +222,21 @@ UNIT_TEST(forked)
 	int status;
 	begin(&canned, entries, 2, true);
 	canned.process = true;
-	SEARCH *search = start(&canned, roots, 1, 0);
-	CU_ASSERT_PTR_NOT_NULL(readsearch(search));
+	struct getmnt_search *search = start(&canned, roots, 1, 0);
+	CU_ASSERT_PTR_NOT_NULL(getmnt_search_read(search));
 	pid_t child = fork();
 	if (child == 0) {
-		bool refused = !readsearch(search) && errno == ECHILD;
-		closesearch(search);
+		bool refused = !getmnt_search_read(search) && errno == ECHILD;
+		getmnt_search_close(search);
 		_exit(!refused);
 	}
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_EQUAL(status, 0);
 	/* The child has not ended what is its parent's. */
 	CU_ASSERT_EQUAL(kill(canned.pids[0], 0), 0);
-	struct searchent *e = readsearch(search);
+	struct searchent *e = getmnt_search_read(search);
 	CU_ASSERT_TRUE(e && strcmp(e->path, "/b") == 0);
-	CU_ASSERT_TRUE(!readsearch(search) && errno == 0);
-	closesearch(search);
+	CU_ASSERT_TRUE(!getmnt_search_read(search) && errno == 0);
+	getmnt_search_close(search);
 	end(&canned);
 }

@@ -2,7 +2,7 @@
 /*
  * getmnt find: find(1), using the search of getmnt search.
  *
- *     options, paths, expression --> query_parse() --> search_open() --+--> readsearch()
+ *     options, paths, expression --> query_parse() --> search_open() --+--> getmnt_search_read()
  *                                                                      |      --> actions
  *                        only -print, or only -print0: lines made '--> flow.c
  *                        by reading threads
@@ -244,7 +244,7 @@ static void run(struct find *find)
 		more.end = info->end;
 	}
 	search_more(find->search, &more);
-	while ((e = readsearch(find->search))) {
+	while ((e = getmnt_search_read(find->search))) {
 		struct search_visit object;
 		if (e->err) {
 			find->errors = true;
@@ -302,7 +302,7 @@ static int search_roots(struct find *find, struct find_args *args, const struct 
 	} else {
 		find_error(find, "find", errno);
 	}
-	closesearch(find->search);
+	getmnt_search_close(find->search);
 	find->query = NULL;
 	return find->errors ? CX_ERROR : CX_OK;
 }

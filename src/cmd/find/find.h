@@ -3,7 +3,7 @@
  * `getmnt find`: the state of a run, and the actions.
  *
  *     query_parse() --> find_action_compile(): prepares formats, files, commands
- *     readsearch()  --> find_act(): performed in order, in one thread
+ *     getmnt_search_read()  --> find_act(): performed in order, in one thread
  */
 #ifndef GM_CMD_FIND_FIND_H
 #define GM_CMD_FIND_FIND_H

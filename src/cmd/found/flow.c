@@ -109,7 +109,7 @@ static void flow_write(struct flow *flow, struct iovec *pieces, size_t n)
 	/* If stdout was closed from the start (EBADF), continue the search: messages still report
 	   the errors of objects. */
 	if (flow->error && flow->error != EBADF)
-		cancelsearch(flow->search);
+		getmnt_search_cancel(flow->search);
 }
 
 /** Print the texts.  The lock is held. */

@@ -144,7 +144,7 @@ int roots_connect(void *reach, const struct search_server *server, struct search
 {
 	const struct reach *to = reach;
 	hold_signals(to, true);
-	int rc = searchrsh((void *)(uintptr_t)to->rsh, server, link), error = errno;
+	int rc = getmnt_search_ssh((void *)(uintptr_t)to->rsh, server, link), error = errno;
 	hold_signals(to, false);
 	errno = error;
 	return rc;

@@ -17,7 +17,6 @@ static const struct {
 } error_sources[] = {
 	[SEARCH_ERR_OPEN] = {"open", "cannot be opened"},
 	[SEARCH_ERR_READ] = {"read", "cannot be read to its end"},
-	[SEARCH_ERR_CLOSE] = {"close", "was not closed"},
 	[SEARCH_ERR_STAT] = {"stat", "attributes not available"},
 	[SEARCH_ERR_ACCESS] = {"access", "access cannot be checked"},
 	[SEARCH_ERR_LIMIT] = {"limit", "not entered"},
@@ -40,7 +39,7 @@ void searched_error(const struct searchent *e, const char *why, bool find, struc
 			strbuf_puts(text, " (--timeout)");
 		return;
 	}
-	/* For an error of an index, whysearch() has returned the reason. */
+	/* For an error of an index, getmnt_search_why() has returned the reason. */
 	if (why) {
 		strbuf_printf(text, "not searched: %s", why);
 		return;
@@ -70,7 +69,7 @@ void searched_report(const SEARCH *search, const struct searchent *e, bool find,
                      struct flow *flow)
 {
 	struct strbuf text = {0};
-	searched_error(e, whysearch(search), find, &text);
+	searched_error(e, getmnt_search_why(search), find, &text);
 	flow_hold(flow);
 	message(e->path, "%s", strbuf_str(&text));
 	flow_release(flow);
@@ -83,7 +82,7 @@ void searched_stats(const SEARCH *search, int form, uint64_t found, double start
 	const struct os *os = search_os(search);
 	double seconds = os_now() - start;
 	struct search_counts counts;
-	countsearch(search, &counts, sizeof(counts));
+	getmnt_search_count(search, &counts, sizeof(counts));
 	struct strbuf out = {0}, query = {0};
 	struct text text = {0};
 	if (search_query(search))

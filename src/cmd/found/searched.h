@@ -17,12 +17,12 @@
 const char *searched_error_word(const struct searchent *e);
 
 /** Append the text of an error.
-    @why  The result of whysearch().
+    @why  The result of getmnt_search_why().
     @find  Write a brief text as find(1) does; else name the operation, and add a hint for users of
            getmnt search. */
 void searched_error(const struct searchent *e, const char *why, bool find, struct strbuf *text);
 
-/** Report an error that readsearch() has returned.  @e  The error.
+/** Report an error that getmnt_search_read() has returned.  @e  The error.
     @flow  The output of the search, which stops during the message. */
 void searched_report(const SEARCH *search, const struct searchent *e, bool find,
                      struct flow *flow);

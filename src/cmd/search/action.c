@@ -137,7 +137,7 @@ static void failed(void *arg, const char *command, int error, const char *text)
 	action->failed = true;
 	if (error) {
 		action->stopped = true;
-		cancelsearch(action->search);
+		getmnt_search_cancel(action->search);
 	}
 	if (error || text) {
 		flow_hold(action->flow);

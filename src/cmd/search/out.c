@@ -220,7 +220,7 @@ int search_out_object(struct search_out *out, const SEARCH *search, const char *
 {
 	struct object o = {
 		.cells = &out->cells, .dir = "", .path = path, .type = search_type(search),
-		.st = (const struct k_statx *)(const void *)statxsearch(search),
+		.st = (const struct k_statx *)(const void *)getmnt_search_statx(search),
 		.target = search_target(search), .xattrs = search_xattrs(search),
 	};
 	/* For sorting, sizes must be numbers without a unit. */
@@ -322,7 +322,7 @@ int search_out_error(struct search_out *out, const SEARCH *search, const struct 
 	const char *name = strerrorname_np(e->err);
 	strbuf_reset(&out->text);
 	strbuf_reset(&out->cells.text);
-	searched_error(e, whysearch(search), false, &out->cells.text);
+	searched_error(e, getmnt_search_why(search), false, &out->cells.text);
 	json_put_object(&out->json, NULL, JSON_INLINE);
 	json_put_text(&out->json, "path", e->path);
 	json_put_string(&out->json, "error", name ? name : "?");

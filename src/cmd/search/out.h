@@ -62,7 +62,7 @@ void search_out_sort(struct search_out *out, const struct column_info *by, bool 
 void search_out_begin(struct search_out *out);
 
 /** Print an object, store the object for sorting, or count the object for disk usage.
-    @search  readsearch() has returned the object, so its attributes and type are known.
+    @search  getmnt_search_read() has returned the object, so its attributes and type are known.
     @return 0, or -1.  Errors: ENOMEM. */
 int search_out_object(struct search_out *out, const SEARCH *search, const char *path);
 

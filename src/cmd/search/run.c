@@ -34,7 +34,7 @@ static void watch(void *arg)
 		return;
 	show->next = now + TICK;
 	struct search_counts counts;
-	countsearch(show->search, &counts, sizeof(counts));
+	getmnt_search_count(show->search, &counts, sizeof(counts));
 	char head[120];
 	snprintf(head, sizeof(head), "%" PRIu64 " directories, %" PRIu64 " found: ", counts.dirs,
 	         show->found);
@@ -91,7 +91,7 @@ static int print_all(struct show *show)
 	uint64_t errors = 0;
 	struct searchent *e;
 	search_out_begin(out);
-	while (!failed && (e = readsearch(show->search))) {
+	while (!failed && (e = getmnt_search_read(show->search))) {
 		if (!e->err) {
 			++show->found;
 			failed = search_out_object(out, show->search, e->path) != 0 || show->failed;

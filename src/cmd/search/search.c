@@ -2,9 +2,9 @@
 /*
  * getmnt search: print paths that match a pattern as they are found.
  *
- *     options --> searchv() --+--> readsearch() --> out.c: a line each ------------+--> flow.c
- *                             '--> lines, made by out.c in the threads that read --'
- *                 '-------------------- run.c --------------------'
+ *     options --> search_open() --+--> getmnt_search_read() --> out.c: a line each -----+--> flow.c
+ *                                 '--> lines, made by out.c in the threads that read ---'
+ *                 '------------------------ run.c ------------------------'
  */
 #include "cmd/cmd.h"
 #include "cmd/column.h"
@@ -285,7 +285,7 @@ static int search_command(struct search_args *args, int argc, char **argv)
 	if (finish_stdout() != 0 || roots.errors)
 		status = CX_ERROR;
 out:
-	closesearch(show.search);
+	getmnt_search_close(show.search);
 	indexed_free(show.indexed);
 	roots_destroy(&roots);
 	search_out_destroy(&out);

@@ -64,7 +64,7 @@ static void flush(struct serve *serve)
 		if (!serve->failed && errno != EPIPE)
 			message("serve", "the answer cannot be written: %s", strerror(errno));
 		serve->failed = true;
-		cancelsearch(serve->search);
+		getmnt_search_cancel(serve->search);
 	}
 	strbuf_reset(&serve->out);
 	serve->written = os_now();
@@ -115,7 +115,7 @@ static uint32_t reach(const struct serve *serve, int *error)
 	return actions;
 }
 
-/** Send the object or error that readsearch() returned last. */
+/** Send the object or error that getmnt_search_read() returned last. */
 static void send_entry(struct serve *serve, const struct talk_request *request,
                        const struct searchent *e)
 {
@@ -150,7 +150,7 @@ static void send_entry(struct serve *serve, const struct talk_request *request,
 		entry.target_len = entry.target ? strlen(entry.target) : 0;
 		entry.type = search_type(search);
 		if (talk_has_attributes(request))
-			entry.st = (const struct k_statx *)(const void *)statxsearch(search);
+			entry.st = (const void *)getmnt_search_statx(search);
 	}
 	if (entry.actions || !judged)
 		put_entry(serve, &entry);
@@ -250,20 +250,20 @@ static int answer(struct serve *serve, const struct talk_request *request)
 		.watch = watch, .arg = serve,
 	});
 	struct searchent *e;
-	while ((e = readsearch(serve->search)))
+	while ((e = getmnt_search_read(serve->search)))
 		send_entry(serve, request, e);
 	int error = errno;
 	search_stop(serve->search);
 	if (!serve->failed) {
 		struct search_counts counts;
-		countsearch(serve->search, &counts, sizeof(counts));
+		getmnt_search_count(serve->search, &counts, sizeof(counts));
 		if (serve->frame != SIZE_MAX)
 			wire_finish(&serve->out, serve->frame);
 		serve->frame = SIZE_MAX;
 		wire_put_end(&serve->out, &counts, error);
 		flush(serve);
 	}
-	closesearch(serve->search);
+	getmnt_search_close(serve->search);
 	serve->search = NULL;
 	return serve->failed ? CX_ERROR : CX_OK;
 }

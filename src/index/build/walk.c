@@ -128,7 +128,7 @@ static void end_walk(struct walk *walk, int error)
 {
 	if (!walk->error)
 		walk->error = error;
-	cancelsearch(walk->search);
+	getmnt_search_cancel(walk->search);
 }
 
 /** The directory with a name, which is added if it is not known yet.
@@ -265,7 +265,7 @@ static void take_object(struct walk *walk, const char *path)
 	if (dir == UINT32_MAX || !*name)
 		return;
 	make_row(walk, search_type(walk->search),
-	         (const struct k_statx *)(const void *)statxsearch(walk->search), &row);
+	         (const struct k_statx *)(const void *)getmnt_search_statx(walk->search), &row);
 	strbuf_reset(&walk->row);
 	spill_put(&walk->row, name, strlen(name), &row);
 	record.size = (uint32_t)walk->row.len;
@@ -309,7 +309,7 @@ static void watch(void *arg)
 	struct search_counts counts;
 	if (!walk->options->watch)
 		return;
-	countsearch(walk->search, &counts, sizeof(counts));
+	getmnt_search_count(walk->search, &counts, sizeof(counts));
 	walk->options->watch(walk->options->arg, counts.dirs,
 	                     walk->counts->objects + walk->counts->dirs,
 	                     search_where(walk->search));
@@ -319,7 +319,7 @@ static void watch(void *arg)
 static void read_all(struct walk *walk, struct os *os)
 {
 	struct searchent *e;
-	while ((e = readsearch(walk->search))) {
+	while ((e = getmnt_search_read(walk->search))) {
 		if (e->err)
 			take_error(walk, e);
 		else
@@ -366,7 +366,7 @@ int index_walk(struct index_build *build, struct os *os, const struct walk_optio
 	if (!walk.error)
 		read_all(&walk, os);
 	search_stop(walk.search);
-	closesearch(walk.search);
+	getmnt_search_close(walk.search);
 	map64_destroy(&walk.by_name);
 	strbuf_destroy(&walk.path);
 	strbuf_destroy(&walk.row);
