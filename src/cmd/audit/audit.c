@@ -296,6 +296,8 @@ static int report(struct auditing *a, const char *failed, struct strbuf *documen
 		document->failed = true;
 		return AX_FAILED;
 	}
+	if (!failed)
+		os_mark(MARK_END);
 	way->unsaved = !failed && way->save
 	               && (audit_way_may_save(way) != 0
 	                   || audit_base_text(&a->base, &reported, &way->saved) != 0);
@@ -421,7 +423,6 @@ static int run_audit(struct audit_opts *opts, struct strbuf *document)
 		known = false;
 		status = report(&a, audit_way_why(&opts->way), document);
 	} else {
-		os_mark(MARK_END);
 		status = report(&a, NULL, document);
 		for (size_t i = 0; opts->way.form == AF_TEXT && i < run->nreasons; ++i)
 			message(NULL, "incomplete: %s", run->reasons[i]);
