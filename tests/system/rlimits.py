@@ -129,7 +129,7 @@ if not gm.sanitized():
             short += limited(name, size) if can_begin(name, size) else [-signal.SIGSEGV]
         gm.expect(set(limited(name, 256 * MIB)) == {0}, f"256 MiB of {name} are not enough")
     for name, sizes in (("AS", range(4 * MIB, 8 * MIB, 96 * KIB)),
-                        ("DATA", range(256 * KIB, 1536 * KIB, 32 * KIB))):
+                        ("DATA", range(256 * KIB, 3072 * KIB, 64 * KIB))):
         begun = [size for size in sizes[::every] if can_begin(name, size)]
         gm.expect({audit_json(name, size) for size in begun} >= {audited["exit_status"], 2},
                   f"--json, {name}: no run failed for want of memory")
