@@ -163,9 +163,10 @@
  *     record.c           from the queue to the entries of getmnt_search_read()
  *     visit.c            objects of a query, for their actions; their directories
  *     query_host.c       users, groups and files of this host
- *     remote_search.c    entries of other hosts in a search
+ *   search/hosts/        objects that other hosts find
+ *     hosts.c            entries of other hosts in a search
  *     delegate.c         mounts that their servers search
- *     delegate_mount.c   where a mount leads, and whether a server shows the same
+ *     mount.c            where a mount leads, and whether a server shows the same
  *     exported.c         on a server: whether NFS shows the same
  *   index/               the metadata index of a file system
  *   index/segment/       a cluster of objects as bytes

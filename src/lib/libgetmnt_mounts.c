@@ -9,7 +9,7 @@
 #include "devmap.h"
 #include "discover/discover.h"
 #include "os/file.h"
-#include "search/delegate.h"
+#include "search/hosts/delegate.h"
 #include "mounts/table.h"
 
 #include <ctype.h>

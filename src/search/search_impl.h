@@ -406,7 +406,7 @@ enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch
                                      const struct node *node, struct node *child,
                                      struct name_note *note);
 
-/* exported.c: runs in the owner. */
+/* hosts/exported.c: runs in the owner. */
 
 /** Why NFS shows something else than the root that begins: see search_more.exported; 0: it may show
     the same. */
@@ -415,7 +415,7 @@ int search_exported_refuse(SEARCH *search);
 /** Get the IDs of the file system of the root. */
 void search_exported_ids(SEARCH *search, struct k_statx *st);
 
-/* delegate.c: runs in the owner. */
+/* hosts/delegate.c: runs in the owner. */
 
 /** What is known here of entries that a server sends. */
 struct search_delegated_place {
@@ -449,7 +449,7 @@ const struct search_delegated_place *search_delegated_next(SEARCH *search,
 
 void search_delegated_free(SEARCH *search, bool child);
 
-/* remote_search.c: runs in the owner. */
+/* hosts/hosts.c: runs in the owner. */
 
 /** Fill the request of this search, without roots. */
 struct talk_request;

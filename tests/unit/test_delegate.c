@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "unit.h"
 
-#include "search/delegate.h"
+#include "search/hosts/delegate.h"
 
 #include <dirent.h>
 

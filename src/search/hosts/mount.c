@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a mount leads, what can be delegated, and whether two directories are the same (pure). */
-#include "search/delegate.h"
+#include "search/hosts/delegate.h"
 
 #include "base/escape.h"
 #include "base/map64.h"

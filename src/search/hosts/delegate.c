@@ -13,7 +13,7 @@
 
 #include "os/change.h"
 #include "os/file.h"
-#include "search/delegate.h"
+#include "search/hosts/delegate.h"
 
 #include <errno.h>
 #include <fcntl.h>

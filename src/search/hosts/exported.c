@@ -7,7 +7,7 @@
 
 #include "os/file.h"
 #include "os/inodes.h"
-#include "search/delegate.h"
+#include "search/hosts/delegate.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * Delegation: the part of a search below a mount of sshfs or NFS is done by the server of the mount
  * (`getmnt serve` there), if all that is known says that this finds the same.
  */
-#ifndef GM_SEARCH_DELEGATE_H
-#define GM_SEARCH_DELEGATE_H
+#ifndef GM_SEARCH_HOSTS_DELEGATE_H
+#define GM_SEARCH_HOSTS_DELEGATE_H
 
 #include "base/strbuf.h"
 #include "remote/remote.h"
