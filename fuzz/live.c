@@ -56,9 +56,9 @@ static size_t count_mounts(const struct world *world)
 static void check_output(const struct options *o, const struct fuzz_capture *out, int status,
                          const struct world *world)
 {
-	bool all = !filter_any(o) && !o->first_only && !o->invert && !o->uniq
+	bool all = !filter_any(o) && !o->pick.first_only && !o->pick.invert && !o->pick.uniq
 	           && o->in.source <= TABLE_MOUNTINFO
-	           && !o->in.tab_file && !o->unmounted;
+	           && !o->in.tab_file && !o->pick.unmounted;
 	if (o->quiet) {
 		FUZZ_CHECK(out->len == 0);
 	} else if (o->form == FORM_JSON) {

@@ -50,7 +50,7 @@ static void check_options(const struct command_line *line, const struct columns 
 	FUZZ_CHECK(o->in.names >= -1 && o->in.names <= DN_KERNEL);
 	FUZZ_CHECK(o->in.algorithm >= DA_GETMNT3 && o->in.algorithm <= DA_GETMNT1);
 	FUZZ_CHECK(o->in.identity == DI_MNTID || o->in.identity == DI_DEV);
-	FUZZ_CHECK(o->backward == 0 || o->backward == 1);
+	FUZZ_CHECK(o->pick.backward == 0 || o->pick.backward == 1);
 	FUZZ_CHECK(o->nest == 0 || o->nest == 1);
 	FUZZ_CHECK(o->in.task <= INT_MAX && o->in.depth <= 1000000 && o->in.threads <= 256);
 	const double times[] = {o->in.search_seconds, o->in.max_time, o->in.timeout};
@@ -60,21 +60,23 @@ static void check_options(const struct command_line *line, const struct columns 
 	for (int i = 0; i < 32; ++i)
 		FUZZ_CHECK(!((o->in.prune_on | o->in.prune_off) & 1u << i)
 		           || (i < DISCOVER_RULES_MAX && discover_rules[i].name));
-	FUZZ_CHECK(!(o->tree && o->list) && !(o->real && o->pseudo) && !(o->df && o->dfi));
-	FUZZ_CHECK(!(o->mountpoint && o->target));
+	FUZZ_CHECK(!(o->tree && o->list) && !(o->df && o->dfi));
+	FUZZ_CHECK(!(o->pick.real && o->pick.pseudo));
+	FUZZ_CHECK(!(o->pick.mountpoint && o->pick.target));
 	FUZZ_CHECK(!(o->in.tab_file && (o->in.task || o->in.root)));
 	FUZZ_CHECK(!(o->canonicalize && o->in.nocanonicalize));
 
 	const char *const strings[] = {
-		o->in.tab_file, o->in.root, o->mount_options, o->types, o->mountpoint, o->target,
-		o->spec,
-		       o->output,
+		o->in.tab_file, o->in.root, o->pick.mount_options, o->pick.types,
+		o->pick.mountpoint, o->pick.target, o->pick.spec, o->output,
 	};
 	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); ++i)
 		FUZZ_CHECK(is_word(line, strings[i]));
-	FUZZ_CHECK(o->noperands >= 0 && o->noperands < line->argc);
+	FUZZ_CHECK(o->pick.noperands >= 0 && o->pick.noperands < line->argc);
 	/* After --help nothing is read. */
-	FUZZ_CHECK(o->help ? !o->operands : o->operands + o->noperands == line->argv + line->argc);
+	const struct pick_options *pick = &o->pick;
+	FUZZ_CHECK(o->help ? !pick->operands
+	           : pick->operands + pick->noperands == line->argv + line->argc);
 
 	FUZZ_CHECK(columns->count > 0 || o->output);
 	FUZZ_CHECK(columns->count <= sizeof(columns->of) / sizeof(*columns->of));

@@ -83,7 +83,7 @@ static size_t count_bytes(const char *text, size_t n, char byte)
 /** Whether every mount is to have a row. */
 static bool shows_all(const struct options *o)
 {
-	return !filter_any(o) && !o->first_only && !o->invert && !o->uniq;
+	return !filter_any(o) && !o->pick.first_only && !o->pick.invert && !o->pick.uniq;
 }
 
 /** The mounts of a document: rows, those that hang on them, those stacked. */

@@ -138,7 +138,7 @@ static void search_end(struct chirp *chirp)
 	chirp_parts_destroy(&chirp->parts);
 	intern_destroy(&chirp->errors);
 	chirp_hold_reset(chirp);
-	chirp->passed = false;
+	chirp->hold.passed = false;
 	chirp->roots = chirp->names = NULL;
 	chirp->closed = NULL;
 	chirp->devs = chirp->live = NULL;
@@ -364,12 +364,12 @@ static void chirp_free(struct talk *talk)
 {
 	struct chirp *chirp = (struct chirp *)(void *)talk;
 	search_end(chirp);
-	strbuf_destroy(&chirp->tried);
+	strbuf_destroy(&chirp->login.tried);
 	strbuf_destroy(&chirp->in);
 	strbuf_destroy(&chirp->record);
 	strbuf_destroy(&chirp->path);
 	strbuf_destroy(&chirp->tested);
-	strbuf_destroy(&chirp->kept);
+	strbuf_destroy(&chirp->hold.kept);
 	talk_destroy(talk);
 	free(chirp);
 }
@@ -383,9 +383,9 @@ struct talk *chirp_talk_new(const struct chirp_auth *auth)
 	if (!chirp)
 		return NULL;
 	talk_init(&chirp->talk, &ops);
-	chirp->auth = *auth;
+	chirp->login.auth = *auth;
 	if (auth->proofs == auth->room)
-		chirp->auth.proofs = chirp->auth.room;
+		chirp->login.auth.proofs = chirp->login.auth.room;
 	chirp->end = &chirp->jobs;
 	return &chirp->talk;
 }

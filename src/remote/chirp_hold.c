@@ -33,7 +33,7 @@ static uint32_t dir_number(struct chirp *chirp, size_t root, const char *path, s
 	strbuf_reset(key);
 	strbuf_number(key, root);
 	strbuf_add(key, path, len);
-	if (key->failed || intern_put(&chirp->dirs, key->data, key->len, &number) != 0)
+	if (key->failed || intern_put(&chirp->hold.dirs, key->data, key->len, &number) != 0)
 		return UINT32_MAX;
 	return number;
 }
@@ -51,7 +51,7 @@ static void pass_now(struct chirp *chirp, const struct talk_entry *entry, struct
 	sink->entry(sink, entry);
 	if (entry->err)
 		return;
-	chirp->passed = true;
+	chirp->hold.passed = true;
 	if (chirp->request.flags & SEARCH_STOPATFIRST) {
 		chirp->talk.state = TALK_DONE;
 		chirp->ended = chirp->waiting > 0;
@@ -73,14 +73,14 @@ void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct t
 	};
 	if (entry->st)
 		kept.st = *entry->st;
-	strbuf_add(&chirp->kept, (const char *)&kept, sizeof(kept));
-	strbuf_add(&chirp->kept, entry->path, entry->len + 1);
-	bool known = !chirp->kept.failed;
+	strbuf_add(&chirp->hold.kept, (const char *)&kept, sizeof(kept));
+	strbuf_add(&chirp->hold.kept, entry->path, entry->len + 1);
+	bool known = !chirp->hold.kept.failed;
 	for (; known && at > 0; at = at < entry->len ? next_dir(entry->path, at, dir) : 0)
 		known = dir_number(chirp, entry->root, entry->path, at) != UINT32_MAX;
 	if (!known)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
-	else if (chirp->kept.len > CHIRP_KEPT)
+	else if (chirp->hold.kept.len > CHIRP_KEPT)
 		talk_fail(&chirp->talk, "the server returns too much, perhaps because it follows "
 		          "symbolic links; --engine=sync follows none, --follow all");
 }
@@ -88,17 +88,17 @@ void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct t
 /** Request whether the directories are symlinks. */
 static void ask(struct chirp *chirp)
 {
-	chirp->links = calloc(chirp->dirs.count + 1, sizeof(*chirp->links));
-	if (!chirp->links)
+	chirp->hold.links = calloc(chirp->hold.dirs.count + 1, sizeof(*chirp->hold.links));
+	if (!chirp->hold.links)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
-	for (size_t i = 0; i < chirp->dirs.count && chirp->talk.state == TALK_GOING; ++i) {
+	for (size_t i = 0; i < chirp->hold.dirs.count && chirp->talk.state == TALK_GOING; ++i) {
 		char *path;
 		struct chirp_job job = {.kind = CHIRP_LSTAT, .part = i};
-		job.root = strtoul(chirp->dirs.of[i], &path, 10);
+		job.root = strtoul(chirp->hold.dirs.of[i], &path, 10);
 		/* If it is too long for a line, the server did not reach it through a line. */
 		chirp_add_job(chirp, &job, path);
 	}
-	chirp->asked = true;
+	chirp->hold.asked = true;
 }
 
 void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const char *line, size_t n)
@@ -107,7 +107,7 @@ void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const ch
 	if (chirp_stat_read(line, n, &st) != CHIRP_WHOLE)
 		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
 	else
-		chirp->links[job->part] = S_ISLNK(st.mode);
+		chirp->hold.links[job->part] = S_ISLNK(st.mode);
 }
 
 /** Whether an entry is below a symlink. */
@@ -116,7 +116,7 @@ static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *
 	for (size_t at = next_dir(path, 0, kept->dir); at > 0;
 	     at = at < kept->len ? next_dir(path, at, kept->dir) : 0) {
 		uint32_t number = dir_number(chirp, kept->root, path, at);
-		if (number < chirp->dirs.count && chirp->links[number])
+		if (number < chirp->hold.dirs.count && chirp->hold.links[number])
 			return true;
 	}
 	return false;
@@ -124,15 +124,15 @@ static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *
 
 void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
 {
-	if (!chirp->asked && chirp->dirs.count > 0) {
+	if (!chirp->hold.asked && chirp->hold.dirs.count > 0) {
 		ask(chirp);
 		return;
 	}
 	bool linked = false;
-	for (size_t at = 0; at < chirp->kept.len && chirp->talk.state == TALK_GOING;) {
+	for (size_t at = 0; at < chirp->hold.kept.len && chirp->talk.state == TALK_GOING;) {
 		struct kept kept;
-		memcpy(&kept, chirp->kept.data + at, sizeof(kept));
-		const char *path = chirp->kept.data + at + sizeof(kept);
+		memcpy(&kept, chirp->hold.kept.data + at, sizeof(kept));
+		const char *path = chirp->hold.kept.data + at + sizeof(kept);
 		at += sizeof(kept) + kept.len + 1;
 		if (is_linked(chirp, &kept, path)) {
 			linked = true;
@@ -145,7 +145,7 @@ void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
 		}, sink);
 	}
 	chirp_hold_reset(chirp);
-	if (chirp->talk.state == TALK_GOING && linked && !chirp->passed
+	if (chirp->talk.state == TALK_GOING && linked && !chirp->hold.passed
 	    && chirp->wire_flags & CHIRP_STOPATFIRST) {
 		/* The first one did not count: search for all. */
 		chirp->wire_flags &= ~(unsigned)CHIRP_STOPATFIRST;
@@ -155,9 +155,9 @@ void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
 
 void chirp_hold_reset(struct chirp *chirp)
 {
-	strbuf_reset(&chirp->kept);
-	intern_destroy(&chirp->dirs);
-	free(chirp->links);
-	chirp->links = NULL;
-	chirp->asked = false;
+	strbuf_reset(&chirp->hold.kept);
+	intern_destroy(&chirp->hold.dirs);
+	free(chirp->hold.links);
+	chirp->hold.links = NULL;
+	chirp->hold.asked = false;
 }

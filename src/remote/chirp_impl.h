@@ -116,12 +116,26 @@ struct chirp_job {
 	char path[];                   /* below the root */
 };
 
-struct chirp {
-	struct talk talk;
+/** The authentication: which method is tried. */
+struct chirp_login {
 	struct chirp_auth auth;
 	size_t method;                 /* index of the one that is tried */
-	enum chirp_step step;
 	struct strbuf tried;           /* why no method succeeded */
+};
+
+/** Entries that may be below symlinks, until that is known: chirp_hold.c. */
+struct chirp_held {
+	struct strbuf kept;            /* entries that may be below symlinks */
+	struct intern dirs;            /* the directories above them: root and path */
+	bool *links;                   /* by the number of the directory */
+	bool asked;                    /* all of them were requested */
+	bool passed;                   /* an object was passed on */
+};
+
+struct chirp {
+	struct talk talk;
+	struct chirp_login login;
+	enum chirp_step step;
 	struct strbuf in;              /* an incomplete line */
 	size_t looked;                 /* bytes of it that hold no newline */
 
@@ -153,12 +167,7 @@ struct chirp {
 	bool named;                    /* `record` is the name of the next attributes */
 	struct strbuf path, tested;
 
-	/* chirp_hold.c */
-	struct strbuf kept;            /* entries that may be below symlinks */
-	struct intern dirs;            /* the directories above them: root and path */
-	bool *links;                   /* by the number of the directory */
-	bool asked;                    /* all of them were requested */
-	bool passed;                   /* an object was passed on */
+	struct chirp_held hold;
 };
 
 /** Add a request.  @path  Below the root.  @return false: it is too long for a line. */

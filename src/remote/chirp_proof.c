@@ -66,20 +66,21 @@ const char *chirp_auth_read(struct chirp_auth *auth, const char *text)
 void chirp_try_method(struct chirp *chirp)
 {
 	struct talk *talk = &chirp->talk;
+	const struct chirp_login *login = &chirp->login;
 	chirp->step = STEP_METHOD;
-	if (chirp->method < chirp->auth.n)
-		strbuf_printf(&talk->out, "%s\n", methods[chirp->auth.methods[chirp->method]]);
+	if (login->method < login->auth.n)
+		strbuf_printf(&talk->out, "%s\n", methods[login->auth.methods[login->method]]);
 	else
 		talk_fail(talk, "it accepts none of the methods of authentication (%s)",
-		          strbuf_str(&chirp->tried));
+		          strbuf_str(&chirp->login.tried));
 }
 
 /** The current method failed: try the next one. */
 static void next_method(struct chirp *chirp, const char *why)
 {
-	strbuf_printf(&chirp->tried, "%s%s: %s", chirp->tried.len ? ", " : "",
-	              methods[chirp->auth.methods[chirp->method]], why);
-	++chirp->method;
+	strbuf_printf(&chirp->login.tried, "%s%s: %s", chirp->login.tried.len ? ", " : "",
+	              methods[chirp->login.auth.methods[chirp->login.method]], why);
+	++chirp->login.method;
 	chirp_try_method(chirp);
 }
 
@@ -88,7 +89,7 @@ static bool is_challenge(const struct chirp *chirp, const char *path, size_t n)
 {
 	static const char start[] = "/challenge.";
 	const size_t nstart = sizeof(start) - 1;
-	const char *dir = chirp->auth.proofs;
+	const char *dir = chirp->login.auth.proofs;
 	size_t ndir = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
 	if (n < ndir || memcmp(path, dir, ndir) != 0 || n - ndir <= nstart
 	    || memcmp(path + ndir, start, nstart) != 0 || n - ndir > NAME_MAX)
@@ -108,7 +109,7 @@ static void take_challenge(struct chirp *chirp, const char *path, size_t n, stru
 	int error = 0;
 	if (name && !is_challenge(chirp, path, n)) {
 		strbuf_printf(&why, "it requires to create \"%s\", which is not %s/challenge.*",
-		              name, chirp->auth.proofs);
+		              name, chirp->login.auth.proofs);
 	} else {
 		error = !name ? ENOMEM : sink->prove ? sink->prove(sink, name) : ENOSYS;
 		if (error)
@@ -127,7 +128,7 @@ static void take_challenge(struct chirp *chirp, const char *path, size_t n, stru
 void chirp_take_proof(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
 {
 	bool yes = word_is(line, n, "yes"), no = word_is(line, n, "no");
-	bool by_file = chirp->auth.methods[chirp->method] == CHIRP_UNIX;
+	bool by_file = chirp->login.auth.methods[chirp->login.method] == CHIRP_UNIX;
 	if (chirp->step <= STEP_ADMITTED && chirp->step != STEP_CHALLENGE && !yes && !no) {
 		talk_fail(&chirp->talk, "this is no Chirp server");
 		return;

@@ -168,6 +168,53 @@ struct search_remotes {
 	struct search_delegated *delegated;     /* mounts that are */
 };
 
+/** What the threads of a search change, under the lock. */
+struct search_shared {
+	pthread_mutex_t lock;     /* protects the rest, and adding to getmnt_search.chunks */
+	struct seen seen, once;   /* once: where each directory is entered only once */
+	struct seen unique;       /* objects seen, for -unique */
+	struct map64 owners;      /* user, or 1 << 32 | group -> whether it has a name */
+	uint32_t nnodes;
+	struct map64 by_hash;     /* hash of a node -> its number */
+};
+
+/** The process and thread that call getmnt_search_read(). */
+struct search_caller {
+	struct os_origin origin;
+	pthread_t reader;         /* the thread that read last */
+	bool reading;             /* that thread is still reading */
+};
+
+/** The given roots. */
+struct search_roots {
+	char **names;
+	size_t n, next;           /* next: the index of the root to search next */
+};
+
+/** Mounts besides getmnt_search.mounts. */
+struct search_reread {
+	struct search_mounts own;     /* of this process, if the root is in another namespace */
+	struct search_mounts later;   /* as read again during the search; zero before */
+	uint64_t look_at;         /* number of read directories at which `later` is read again */
+};
+
+/** Symlinks to directories, still to be searched. */
+struct search_links {
+	struct pending_link *first, **end;
+};
+
+/** Objects that come from more.source instead of directories. */
+struct search_sourced {
+	struct source_run *run;   /* the root whose objects do; NULL: none */
+	struct strbuf why;        /* the reason of an error that the source reports */
+};
+
+/** A directory that was read recently, for a progress line. */
+struct search_where {
+	struct strbuf text;
+	bool wanted;
+};
+
 struct getmnt_search {
 	/* Read by workers; changed only between roots, or at the end. */
 	struct selection want;
@@ -188,47 +235,21 @@ struct getmnt_search {
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
-	struct {
-		pthread_mutex_t lock;   /* protects the rest, and adding to chunks */
-		struct seen seen, once; /* once: where each directory is entered only once */
-		struct seen unique;     /* objects seen, for -unique */
-		struct map64 owners;    /* user, or 1 << 32 | group -> whether it has a name */
-		uint32_t nnodes;
-		struct map64 by_hash;   /* hash of a node -> its number */
-	} shared;
+	struct search_shared shared;
 
 	APART(owned);             /* the following belongs to the caller's thread */
-	struct {
-		struct os_origin origin;
-		pthread_t reader;       /* the thread that read last */
-		bool reading;           /* it is still reading */
-	} caller;
+	struct search_caller caller;
 	struct os os;
 	struct os looked;         /* calls made to read the mounts */
-	struct {
-		char **names;
-		size_t n, next;         /* next: the next one to search */
-	} roots;
-	struct {
-		struct search_mounts own;     /* of this process, if `mounts` are others */
-		struct search_mounts later;   /* as read again during the search; zeroed before */
-		uint64_t look_at;       /* number of directories at which to read them again */
-	} reread;
-	struct {
-		struct pending_link *first, **end;
-	} links;
+	struct search_roots roots;
+	struct search_reread reread;
+	struct search_links links;
 	struct bfs *bfs;          /* NULL between roots */
 	struct search_parts parts;
 	struct search_last last;
-	struct {
-		struct source_run *run; /* a root whose objects come from more.source; NULL: none */
-		struct strbuf why;      /* the reason of an error that a source reports */
-	} source;
+	struct search_sourced source;
 	struct search_remotes remotes;
-	struct {
-		struct strbuf text;     /* a directory that was read recently */
-		bool wanted;
-	} where;
+	struct search_where where;
 	struct search_counts counts;
 	bool ended, failed;
 };

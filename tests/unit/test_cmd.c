@@ -79,8 +79,8 @@ UNIT_TEST(options_parse)
 	CU_ASSERT_EQUAL(parse(&o, "-J -l -o TARGET /mnt"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.list && !o.tree);
 	CU_ASSERT_STRING_EQUAL(o.output, "TARGET");
-	CU_ASSERT_EQUAL(o.noperands, 1);
-	CU_ASSERT_STRING_EQUAL(o.operands[0], "/mnt");
+	CU_ASSERT_EQUAL(o.pick.noperands, 1);
+	CU_ASSERT_STRING_EQUAL(o.pick.operands[0], "/mnt");
 	CU_ASSERT_EQUAL(parse(&o, "-rno ID --names=walk --algorithm getmnt1"), 0);
 	CU_ASSERT(o.form == FORM_RAW && o.noheadings && o.in.names == DN_WALK);
 	CU_ASSERT_EQUAL(o.in.algorithm, DA_GETMNT1);
@@ -97,7 +97,7 @@ UNIT_TEST(options_parse)
 	CU_ASSERT_EQUAL(parse(&o, "--format=tree -J"), 0);
 	CU_ASSERT(o.form == FORM_JSON && o.tree);
 	CU_ASSERT_EQUAL(parse(&o, "-- fstab"), 0);
-	CU_ASSERT_EQUAL(o.noperands, 1);
+	CU_ASSERT_EQUAL(o.pick.noperands, 1);
 }
 
 UNIT_TEST(options_poll)
@@ -127,7 +127,7 @@ UNIT_TEST(options_poll)
 		CU_ASSERT_EQUAL(parse(&o, rows[i].line), 0);
 		CU_ASSERT(o.poll == (rows[i].kinds != 0) && o.poll_kinds == rows[i].kinds);
 		CU_ASSERT(o.wait == rows[i].wait && o.in.timeout == rows[i].timeout);
-		CU_ASSERT_EQUAL(o.noperands, rows[i].noperands);
+		CU_ASSERT_EQUAL(o.pick.noperands, rows[i].noperands);
 	}
 }
 

@@ -65,7 +65,7 @@ int columns_choose(struct columns *columns, const struct options *o)
 		}
 	} else if (!list || more) {
 		shown[0] = default_columns(o, json);
-		shown[1] = o->unmounted && !o->df && !o->dfi ? "NODE" : NULL;
+		shown[1] = o->pick.unmounted && !o->df && !o->dfi ? "NODE" : NULL;
 		shown[2] = o->poll_kinds & CHANGE_PROPAGATION ? "PROPAGATION,OLD-PROPAGATION"
 		           : NULL;
 	}

@@ -48,7 +48,7 @@ static bool wants_order(const struct listing *list, const struct picks *picks)
 	unsigned flags = list_form(list)->flags;
 	if (flags & FF_LINES)
 		return !parents_first(&list->run, picks);
-	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->submounts && filter_any(o));
+	return (flags & FF_SHAPE && suits_tree(o, picks)) || (o->pick.submounts && filter_any(o));
 }
 
 static void boundaries_text(const struct run *run, struct text *out)
@@ -152,7 +152,7 @@ static int show_mounts(struct listing *list, const struct picks *picks)
 		run_incomplete(run, "an error occurred: see the messages");
 		goto out;
 	}
-	if (o->unmounted && run->devs && view_add_devices(list, &view) != 0) {
+	if (o->pick.unmounted && run->devs && view_add_devices(list, &view) != 0) {
 		message_no_devices("--unmounted", "");
 		run_incomplete(run, "devices cannot be listed");
 	}
@@ -212,8 +212,8 @@ int cmd_discover(int argc, char **argv)
 	if (status)
 		return status;
 
-	o.in.devices = o.evaluate || o.unmounted;
-	o.in.unique_ids = o.uniq_id ? UNIQUE_SELECTED
+	o.in.devices = o.evaluate || o.pick.unmounted;
+	o.in.unique_ids = o.pick.uniq_id ? UNIQUE_SELECTED
 	                  : columns_have(&columns, "UNIQ-ID") ? UNIQUE_SHOWN : UNIQUE_UNUSED;
 	if (!o.poll && !o.quiet)
 		run->progress = progress_begin();

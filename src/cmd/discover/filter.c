@@ -13,24 +13,26 @@
 
 bool filter_any(const struct options *o)
 {
-	return ((o->df || o->dfi || o->real || o->pseudo) && !o->all) || o->spec || o->target
-	       || o->mountpoint || o->noperands || o->types || o->mount_options || o->id
-	       || o->uniq_id || o->shadowed;
+	const struct pick_options *pick = &o->pick;
+	return ((o->df || o->dfi || pick->real || pick->pseudo) && !pick->all) || pick->spec
+	       || pick->target || pick->mountpoint || pick->noperands || pick->types
+	       || pick->mount_options || pick->id || pick->uniq_id || pick->shadowed;
 }
 
 unsigned filter_fields(const struct options *o)
 {
+	const struct pick_options *pick = &o->pick;
 	unsigned fields = 0;
-	if (o->types || o->real || o->pseudo || o->df || o->dfi)
+	if (pick->types || pick->real || pick->pseudo || o->df || o->dfi)
 		fields |= MF_FSTYPE;
-	if (o->mount_options)
+	if (pick->mount_options)
 		fields |= MF_VFS_OPTS | MF_FS_OPTS;
-	if (o->spec || o->noperands || o->unmounted)
+	if (pick->spec || pick->noperands || pick->unmounted)
 		fields |= MF_SOURCE | MF_DEV;
-	if (o->target || o->mountpoint || o->noperands || o->uniq)
+	if (pick->target || pick->mountpoint || pick->noperands || pick->uniq)
 		fields |= MF_POINT;
 	/* Following a path requires the file system types, which show what can block. */
-	if (o->target || o->mountpoint || o->noperands || o->spec)
+	if (pick->target || pick->mountpoint || pick->noperands || pick->spec)
 		fields |= MF_POINT | MF_FSTYPE;
 	return fields;
 }
@@ -38,16 +40,16 @@ unsigned filter_fields(const struct options *o)
 /** Whether --df, --dfi, --real and --pseudo accept a file system type. */
 static bool accepts_type(const struct options *o, const char *fstype)
 {
-	if (o->all)
+	if (o->pick.all)
 		return true;
 	/* df(1) lists tmpfs and devtmpfs although they are pseudo file systems: accept these
 	   types. */
 	bool tmp = fstype && strstr(fstype, "tmpfs");
 	if ((o->df || o->dfi) && !tmp && fstype_is_pseudo(fstype))
 		return false;
-	if (o->real && fstype_is_pseudo(fstype))
+	if (o->pick.real && fstype_is_pseudo(fstype))
 		return false;
-	return !o->pseudo || fstype_is_pseudo(fstype);
+	return !o->pick.pseudo || fstype_is_pseudo(fstype);
 }
 
 bool filter_match_mount(struct filter *filter, const struct mount *mount)
@@ -57,16 +59,16 @@ bool filter_match_mount(struct filter *filter, const struct mount *mount)
 
 	/* The ID of an fstab line (mount->line is not 0) is not a mount ID, so the line does not
 	   match. */
-	if (o->id && (mount->line || mount->id != o->id))
+	if (o->pick.id && (mount->line || mount->id != o->pick.id))
 		return false;
-	if (o->uniq_id && (mount->line || mount->uniq_id != o->uniq_id))
+	if (o->pick.uniq_id && (mount->line || mount->uniq_id != o->pick.uniq_id))
 		return false;
-	if (o->types && !mnt_match_fstype(mount->fstype ? mount->fstype : "", o->types))
+	if (o->pick.types && !mnt_match_fstype(mount->fstype ? mount->fstype : "", o->pick.types))
 		return false;
-	if (o->mount_options) {
+	if (o->pick.mount_options) {
 		strbuf_reset(&filter->text);
 		join_findmnt(mount, &filter->text);
-		if (!mnt_match_options(strbuf_str(&filter->text), o->mount_options))
+		if (!mnt_match_options(strbuf_str(&filter->text), o->pick.mount_options))
 			return false;
 	}
 	if (filter->source && !source_match(run, filter->source, mount))
@@ -90,7 +92,7 @@ static bool matches(struct filter *filter, uint32_t i)
 		if (!target || strcmp(target, filter->target) != 0)
 			return false;
 	}
-	if (filter->list->opt->shadowed && (!run->d || run->d->tree.nodes[i].top == i))
+	if (filter->list->opt->pick.shadowed && (!run->d || run->d->tree.nodes[i].top == i))
 		return false;
 	return filter_match_mount(filter, run_mount(run, i));
 }
@@ -98,18 +100,21 @@ static bool matches(struct filter *filter, uint32_t i)
 bool filter_match_device(struct listing *list, const struct devmap_device *device)
 {
 	const struct options *o = list->opt;
-	const char *type = device->tags->type, *text = o->noperands == 1 ? o->operands[0] : o->spec;
-	if (o->target || o->mountpoint || o->mount_options || o->id || o->uniq_id || o->shadowed)
+	const struct pick_options *pick = &o->pick;
+	const char *type = device->tags->type;
+	const char *text = pick->noperands == 1 ? pick->operands[0] : pick->spec;
+	if (pick->target || pick->mountpoint || pick->mount_options || pick->id || pick->uniq_id
+	    || pick->shadowed)
 		return false;
 	bool match = accepts_type(o, type)
-	             && (!o->types || mnt_match_fstype(type ? type : "", o->types));
+	             && (!o->pick.types || mnt_match_fstype(type ? type : "", o->pick.types));
 	if (match && text) {
 		struct source_spec spec;
 		source_spec_init(&list->run, &spec, text);
 		match = source_match_device(&spec, device);
 		source_spec_destroy(&spec);
 	}
-	return match != o->invert;
+	return match != o->pick.invert;
 }
 
 /* Selecting. */
@@ -136,7 +141,7 @@ static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 	uint32_t before = p->count;
 	for (uint32_t k = 0; k < p->n && !(first && p->count > before); ++k) {
 		uint32_t i = backward ? p->n - 1 - k : k;
-		if (p->out[i] || p->picked[i] || matches(&p->filter, i) == p->opt->invert)
+		if (p->out[i] || p->picked[i] || matches(&p->filter, i) == p->opt->pick.invert)
 			continue;
 		p->picked[i] = 1;
 		p->order[p->count++] = i;
@@ -147,7 +152,7 @@ static uint32_t pick_pass(struct picker *p, bool backward, bool first)
 /** Call pick_pass() as --direction and --first-only request. */
 static uint32_t pick_matching(struct picker *p)
 {
-	return pick_pass(p, p->opt->backward, p->opt->first_only);
+	return pick_pass(p, p->opt->pick.backward, p->opt->pick.first_only);
 }
 
 /** Whether an operand is written as a path. */
@@ -186,8 +191,9 @@ static int path_missing(const char *path)
 static bool report_left_out(const struct picker *p, const char *text)
 {
 	const struct options *o = p->opt;
-	const char *option = o->df ? "--df" : o->dfi ? "--dfi" : o->real ? "--real" : "--pseudo";
-	if (!p->filter.left_out || o->invert)
+	const char *option = o->df ? "--df" : o->dfi ? "--dfi"
+	                     : o->pick.real ? "--real" : "--pseudo";
+	if (!p->filter.left_out || o->pick.invert)
 		return false;
 	if (!o->quiet && text)
 		message(text, "%s leaves out this type of file system; add --all to list it",
@@ -203,7 +209,7 @@ static int pick_target(struct picker *p)
 {
 	struct run *run = p->run;
 	const struct options *o = p->opt;
-	const char *path = o->target ? o->target : o->mountpoint;
+	const char *path = o->pick.target ? o->pick.target : o->pick.mountpoint;
 	struct strbuf name = {0};
 	int status = 0;
 	enum path_followed known = run_resolve(run, path, &name);
@@ -211,7 +217,7 @@ static int pick_target(struct picker *p)
 		status = path_missing(path);
 		goto out;
 	}
-	bool holding = o->target && run->d;
+	bool holding = o->pick.target && run->d;
 	if (holding)
 		p->filter.node = node_holding(run, strbuf_str(&name), known);
 	else
@@ -219,15 +225,16 @@ static int pick_target(struct picker *p)
 
 	/* Prefer the visible mount of a stack: select a hidden mount only if no visible mount
 	   matches. */
-	bool stack = !holding && run->d && !o->shadowed && !o->invert;
+	bool stack = !holding && run->d && !o->pick.shadowed && !o->pick.invert;
 	for (uint32_t i = stack ? p->n : 0; i-- > 0 && p->filter.node == MT_NONE;) {
 		if (!p->out[i] && !(run->d->tree.nodes[i].states & 1u << MT_HIDDEN)
 		    && matches(&p->filter, i))
 			p->filter.node = i;
 	}
 	/* As in findmnt, --invert with --mountpoint selects every mount except the mount found. */
-	bool any = (!holding || p->filter.node != MT_NONE) && pick_pass(p, !o->invert, !o->invert);
-	if (!any && !report_left_out(p, path) && o->mountpoint && !o->quiet && !o->invert)
+	bool any = (!holding || p->filter.node != MT_NONE)
+	           && pick_pass(p, !o->pick.invert, !o->pick.invert);
+	if (!any && !report_left_out(p, path) && o->pick.mountpoint && !o->quiet && !o->pick.invert)
 		message(path, "no matching mount point; use -T to find the mount that contains a "
 		        "path");
 out:
@@ -281,7 +288,7 @@ static int pick_operand(struct picker *p, const char *text)
 		found = pick_matching(p);
 		p->filter.target = NULL;
 	}
-	found |= o->invert;
+	found |= o->pick.invert;
 	if (!found && is_path(text)) {
 		p->filter.source = &spec;
 		found = pick_matching(p);
@@ -291,7 +298,7 @@ static int pick_operand(struct picker *p, const char *text)
 	errno = error;
 	if (!found && known == PATH_MISSING && is_path(text)) {
 		status = path_missing(text);
-	} else if (!found && !o->unmounted && !report_left_out(p, text) && !o->quiet) {
+	} else if (!found && !o->pick.unmounted && !report_left_out(p, text) && !o->quiet) {
 		report_unmatched(text, is_tag);
 	}
 	strbuf_destroy(&name);
@@ -330,7 +337,7 @@ static int pick_pair(struct picker *p, const char *source, const char *target)
 		p->filter.source = &spec;
 		p->filter.target = strbuf_str(&name);
 		const struct command *near = command_near(commands, source);
-		if (!pick_matching(p) && !report_left_out(p, target) && !p->opt->invert
+		if (!pick_matching(p) && !report_left_out(p, target) && !p->opt->pick.invert
 		    && !p->opt->quiet && near)
 			report_unmatched(source, false);
 	}
@@ -373,20 +380,20 @@ static int pick_selected(struct picker *p)
 {
 	const struct options *o = p->opt;
 	int status = 0;
-	if (o->noperands == 2 && filter_is_pair(p->filter.list, o->operands[0]))
-		return pick_pair(p, o->operands[0], o->operands[1]);
-	for (int i = 0; i < o->noperands && !status; ++i)
-		status = pick_operand(p, o->operands[i]);
-	if (o->noperands)
+	if (o->pick.noperands == 2 && filter_is_pair(p->filter.list, o->pick.operands[0]))
+		return pick_pair(p, o->pick.operands[0], o->pick.operands[1]);
+	for (int i = 0; i < o->pick.noperands && !status; ++i)
+		status = pick_operand(p, o->pick.operands[i]);
+	if (o->pick.noperands)
 		return status;
 
 	struct source_spec spec;
-	source_spec_init(p->run, &spec, o->spec ? o->spec : "");
-	p->filter.source = o->spec ? &spec : NULL;
-	if (o->target || o->mountpoint)
+	source_spec_init(p->run, &spec, o->pick.spec ? o->pick.spec : "");
+	p->filter.source = o->pick.spec ? &spec : NULL;
+	if (o->pick.target || o->pick.mountpoint)
 		status = pick_target(p);
-	else if (!pick_matching(p) && !o->unmounted)
-		report_left_out(p, o->spec);
+	else if (!pick_matching(p) && !o->pick.unmounted)
+		report_left_out(p, o->pick.spec);
 	source_spec_destroy(&spec);
 	return status;
 }
@@ -407,7 +414,7 @@ int filter_pick(struct listing *list, struct picks *picks)
 	bool failed = !p.out || !p.picked || !p.order;
 	for (uint32_t i = 0; i < p.n && run->d && !failed; ++i)
 		p.out[i] = run->d->tree.nodes[i].made || run->d->tree.nodes[i].gone;
-	failed = failed || (o->uniq && drop_duplicates(&p) != 0);
+	failed = failed || (o->pick.uniq && drop_duplicates(&p) != 0);
 	if (!failed) {
 		status = pick_selected(&p);
 		failed = p.filter.text.failed || run_failed(run);
@@ -415,12 +422,13 @@ int filter_pick(struct listing *list, struct picks *picks)
 	if (failed) {
 		status = message_error(NULL, ENOMEM, CX_ERROR);
 	} else if (!status) {
-		bool submounts = o->submounts && filter_any(o);
+		bool submounts = o->pick.submounts && filter_any(o);
 		if (submounts && run->d)
 			add_submounts(&p);
 		*picks = (struct picks){p.order, p.count};
-		picks->restricted = !submounts && (o->first_only || o->target || o->mountpoint
-		                                   || o->spec || o->noperands);
+		picks->restricted = !submounts
+		                    && (o->pick.first_only || o->pick.target || o->pick.mountpoint
+		                        || o->pick.spec || o->pick.noperands);
 		p.order = NULL;
 	}
 	free(p.out);

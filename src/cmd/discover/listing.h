@@ -31,10 +31,8 @@ struct output_form {
 extern const struct output_form output_forms[];
 
 /** Options of a listing.  Strings are borrowed. */
-struct options {
-	struct input_opts in;
-
-	/* selecting mounts */
+/** Which mounts are selected. */
+struct pick_options {
 	bool all, first_only, invert, pseudo, real, shadowed, submounts, uniq, unmounted;
 	int backward;             /* 1: --direction backward */
 	uint64_t id, uniq_id;     /* 0: any */
@@ -42,6 +40,12 @@ struct options {
 	const char *mountpoint, *target, *spec;
 	char **operands;
 	int noperands;
+};
+
+struct options {
+	struct input_opts in;
+
+	struct pick_options pick;
 
 	/* finding mounts, in addition to `in` */
 	bool limit_given;

@@ -53,7 +53,7 @@ static int parse_mount_options(void *opts, const struct option_row *row, const c
 	}
 	if (rc < 0)
 		return bad_argument(row, arg, "not a list of options such as ro,nosuid");
-	((struct options *)opts)->mount_options = arg;
+	((struct options *)opts)->pick.mount_options = arg;
 	return 0;
 }
 
@@ -135,27 +135,29 @@ static int parse_prune(void *opts, const struct option_row *row, const char *arg
 
 static const struct option_row option_rows[] = {
 	OPTION_GROUP("Which mounts"),
-	{"all", 'A', NULL, "no built-in filter (of -D, -I, --pseudo, --real)", FLAG(all)},
+	{"all", 'A', NULL, "no built-in filter (of -D, -I, --pseudo, --real)", FLAG(pick.all)},
 	{"direction", 'd', "WAY", "order of the table: forward, backward", "forward|backward",
-	 WORD(backward)},
-	{"first-only", 'f', NULL, "only the first match", FLAG(first_only)},
-	{"id", 0, "NUMBER", "the mount with this ID", ID(id)},
-	{"invert", 'i', NULL, "mounts that do not match", FLAG(invert)},
-	{"mountpoint", 'M', "PATH", "the mount on this mount point", TEXT(mountpoint), EX(TARGET)},
+	 WORD(pick.backward)},
+	{"first-only", 'f', NULL, "only the first match", FLAG(pick.first_only)},
+	{"id", 0, "NUMBER", "the mount with this ID", ID(pick.id)},
+	{"invert", 'i', NULL, "mounts that do not match", FLAG(pick.invert)},
+	{"mountpoint", 'M', "PATH", "the mount on this mount point", TEXT(pick.mountpoint),
+	 EX(TARGET)},
 	{"options", 'O', "LIST", "mounts with these options; noOPT: without OPT",
 	 .parse = parse_mount_options},
-	{"pseudo", 0, NULL, "only pseudo file systems", FLAG(pseudo), EX(PSEUDO)},
-	{"real", 0, NULL, "only real file systems", FLAG(real), EX(PSEUDO)},
-	{"shadowed", 0, NULL, "only mounts that another mount is stacked on", FLAG(shadowed)},
-	{"source", 'S', "SPEC", "by device, MAJ:MIN, or LABEL=, UUID=, PARTUUID= ...", TEXT(spec)},
-	{"submounts", 'R', NULL, "the matches and all mounts below them", FLAG(submounts)},
-	{"target", 'T', "PATH", "the mount that contains this file or directory", TEXT(target),
+	{"pseudo", 0, NULL, "only pseudo file systems", FLAG(pick.pseudo), EX(PSEUDO)},
+	{"real", 0, NULL, "only real file systems", FLAG(pick.real), EX(PSEUDO)},
+	{"shadowed", 0, NULL, "only mounts that another mount is stacked on", FLAG(pick.shadowed)},
+	{"source", 'S', "SPEC", "by device, MAJ:MIN, or LABEL=, UUID=, PARTUUID= ...",
+	 TEXT(pick.spec)},
+	{"submounts", 'R', NULL, "the matches and all mounts below them", FLAG(pick.submounts)},
+	{"target", 'T', "PATH", "the mount that contains this file or directory", TEXT(pick.target),
 	 EX(TARGET)},
-	{"types", 't', "LIST", "by file system type; noLIST: all but these", TEXT(types)},
-	{"uniq", 'U', NULL, "one mount for each target: the last", FLAG(uniq)},
-	{"uniq-id", 0, "NUMBER", "the mount with this 64-bit ID", ID(uniq_id)},
+	{"types", 't', "LIST", "by file system type; noLIST: all but these", TEXT(pick.types)},
+	{"uniq", 'U', NULL, "one mount for each target: the last", FLAG(pick.uniq)},
+	{"uniq-id", 0, "NUMBER", "the mount with this 64-bit ID", ID(pick.uniq_id)},
 	{"unmounted", 0, NULL, "add devices with a file system that is not mounted",
-	 FLAG(unmounted)},
+	 FLAG(pick.unmounted)},
 
 	OPTION_GROUP("Output"),
 	{"ascii", 'a', NULL, "draw the tree in ASCII", FLAG(ascii)},
@@ -294,20 +296,20 @@ static int finish_timeout(struct options *o)
 /** Store and check the operands.  The name of a command is allowed only after "--". */
 static int check_operands(struct options *o, int argc, char **argv)
 {
-	o->operands = argv + optind;
-	o->noperands = argc - optind;
+	o->pick.operands = argv + optind;
+	o->pick.noperands = argc - optind;
 	bool dashed = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
-	for (int i = 0; i < o->noperands; ++i) {
-		if (!*o->operands[i])
+	for (int i = 0; i < o->pick.noperands; ++i) {
+		if (!*o->pick.operands[i])
 			return usage_error("\"\"", "the argument is empty; name a mount point or "
 			                   "source");
-		if (!dashed && command_find(commands, o->operands[i]))
-			return usage_error(o->operands[i],
+		if (!dashed && command_find(commands, o->pick.operands[i]))
+			return usage_error(o->pick.operands[i],
 			                   "a command must be the first argument; for a mount "
-			                   "point of this name write ./%s", o->operands[i]);
+			                   "point of this name write ./%s", o->pick.operands[i]);
 	}
-	if (o->noperands && (o->target || o->mountpoint || o->spec))
-		return usage_error(o->operands[0],
+	if (o->pick.noperands && (o->pick.target || o->pick.mountpoint || o->pick.spec))
+		return usage_error(o->pick.operands[0],
 		                   "an operand cannot be combined with --source, --target "
 		                   "or --mountpoint");
 	return 0;
@@ -362,10 +364,10 @@ static int check_poll(struct options *o)
 		{o->dfi, "--dfi", "no file system is touched"},
 		{o->in.boundaries, "--boundaries", "there is no search"},
 		{o->explain, "--explain", "there is no search"},
-		{o->unmounted, "--unmounted", "only mounts are watched"},
-		{o->shadowed, "--shadowed", "single mounts are reported, not stacks"},
-		{o->uniq, "--uniq", "every mount is reported"},
-		{o->backward, "--direction", "changes are reported in their order"},
+		{o->pick.unmounted, "--unmounted", "only mounts are watched"},
+		{o->pick.shadowed, "--shadowed", "single mounts are reported, not stacks"},
+		{o->pick.uniq, "--uniq", "every mount is reported"},
+		{o->pick.backward, "--direction", "changes are reported in their order"},
 		{o->canonicalize, "--canonicalize", "no path is resolved"},
 		{o->in.max_time > 0, "--max-time",
 		 "there is no search; use timeout(1), or -w to wait for another change"},
@@ -386,11 +388,11 @@ int discover_options_check(struct options *o)
 		{recorded && named && o->in.names != DN_KERNEL, "--names", dead},
 		{recorded && o->in.boundaries, "--boundaries", dead},
 		{recorded && o->in.probe, "--probe", dead},
-		{o->in.tab_file && o->unmounted, "--unmounted",
+		{o->in.tab_file && o->pick.unmounted, "--unmounted",
 		 "cannot be combined with --tab-file: the devices are those of this machine"},
-		{o->types && !o->types[strspn(o->types, ",")], "--types",
+		{o->pick.types && !o->pick.types[strspn(o->pick.types, ",")], "--types",
 		 "the list is empty; give types, such as ext4,xfs"},
-		{o->types && strchr(o->types, ' '), "--types",
+		{o->pick.types && strchr(o->pick.types, ' '), "--types",
 		 "a type has no blank; separate types by commas, such as ext4,xfs"},
 		{o->in.boundaries && named && o->in.names != DN_WALK && o->in.names != DN_PURE,
 		 "--boundaries", "requires a search: --names=walk or --names=pure"},

@@ -70,9 +70,9 @@ static int places_init(struct watch *w)
 {
 	struct run *run = w->run;
 	const struct options *o = w->list->opt;
-	const char *path = o->target ? o->target : o->mountpoint;
+	const char *path = o->pick.target ? o->pick.target : o->pick.mountpoint;
 	w->source.tag = TAG_NONE;
-	if (!o->noperands && !path && !o->spec)
+	if (!o->pick.noperands && !path && !o->pick.spec)
 		return 0;
 
 	struct discover_opts opts;
@@ -82,21 +82,21 @@ static int places_init(struct watch *w)
 	   table of this process. */
 	run->devs = mounts_devmap(&run->os, o->in.task ? NULL : run->table);
 	run->d = run->devs ? discover(&run->os, run->devs, run->table, &opts) : NULL;
-	w->places = calloc((size_t)o->noperands + 1, sizeof(*w->places));
+	w->places = calloc((size_t)o->pick.noperands + 1, sizeof(*w->places));
 	int error = run->d && w->places ? 0 : errno;
-	if (!error && o->spec) {
-		source_spec_init(run, &w->source, o->spec);
+	if (!error && o->pick.spec) {
+		source_spec_init(run, &w->source, o->pick.spec);
 		w->filter.source = &w->source;
 	}
 	if (!error && path) {
-		w->places[0].holds = o->target != NULL;
+		w->places[0].holds = o->pick.target != NULL;
 		place_add(w, NULL, path);
 	}
-	w->pair = !error && o->noperands == 2 && filter_is_pair(w->list, o->operands[0]);
+	w->pair = !error && o->pick.noperands == 2 && filter_is_pair(w->list, o->pick.operands[0]);
 	if (w->pair)
-		place_add(w, o->operands[0], o->operands[1]);
-	for (int i = 0; !error && !w->pair && i < o->noperands; ++i)
-		place_add(w, o->operands[i], o->operands[i]);
+		place_add(w, o->pick.operands[0], o->pick.operands[1]);
+	for (int i = 0; !error && !w->pair && i < o->pick.noperands; ++i)
+		place_add(w, o->pick.operands[i], o->pick.operands[i]);
 	error = !error && run_failed(run) ? ENOMEM : error;
 	run_forget(run);
 	devmap_free(run->devs);
@@ -114,7 +114,7 @@ static bool on_path(const struct watch *w, const struct place *place, const stru
 		return false;
 	return strcmp(mount->point, path) == 0 || (place->holds
 	                                           && word_below(path, mount->point))
-	       || (w->list->opt->submounts && word_below(mount->point, path));
+	       || (w->list->opt->pick.submounts && word_below(mount->point, path));
 }
 
 static bool at_place(const struct watch *w, const struct place *place, const struct change *change,
@@ -135,7 +135,7 @@ static bool is_wanted(struct watch *w, const struct change *change)
 	for (size_t i = 0; i < w->nplaces && !match; ++i)
 		match = at_place(w, &w->places[i], change, mount);
 	match = match && filter_match_mount(&w->filter, mount);
-	return match != w->list->opt->invert;
+	return match != w->list->opt->pick.invert;
 }
 
 /* Printing. */
@@ -147,7 +147,7 @@ static size_t rows_make(struct watch *w, const struct changes *changes, struct v
 	static const struct mount nothing;
 	const struct options *o = w->list->opt;
 	size_t reported = 0;
-	for (size_t i = 0; i < changes->count && !(reported && o->first_only); ++i) {
+	for (size_t i = 0; i < changes->count && !(reported && o->pick.first_only); ++i) {
 		const struct change *change = &changes->list[i];
 		const struct mount *mount = change->after ? change->after : change->before;
 		bool lost = change->kind == CHANGE_LOST;
@@ -194,7 +194,7 @@ static int print_changes(struct watch *w, const struct changes *changes)
 		if (flush_stdout() != 0)
 			goto out;
 	}
-	rc = reported && o->first_only;
+	rc = reported && o->pick.first_only;
 	goto out;
 
 nomem:
