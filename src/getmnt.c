@@ -152,6 +152,7 @@
  *     follow.c           following symlinks safely; ancestors of directories
  *     root.c             the starting points
  *     literal.c          a pattern that is one path, looked up
+ *     dir.c              directories: opening them, their paths
  *     node.c             pattern states carried down the tree; ancestors
  *     entry.c            one entry: matched, in a worker
  *     report.c           objects and errors: lines or records, made in a worker
@@ -161,6 +162,7 @@
  *     source_object.c    one such object, and its directory
  *     queue.c            results, passed from workers to the caller
  *     record.c           from the queue to the entries of getmnt_search_read()
+ *     object.c           the last object as the caller's query sees it; roots that are objects
  *     visit.c            objects of a query, for their actions; their directories
  *     query_host.c       users, groups and files of this host
  *   search/hosts/        objects that other hosts find

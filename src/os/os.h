@@ -136,6 +136,10 @@ uint64_t os_calls_total(const struct os *os);
 int os_statx(struct os *os, int dirfd, const char *path, int flags, unsigned mask,
              struct k_statx *st);
 
+/** The attributes as stat(2) returns them.  @info [out] */
+struct stat;
+void os_stat_from(struct stat *info, const struct k_statx *st);
+
 /** The mount ID in a result: the unique ID or the 32-bit ID; 0: unknown. */
 uint64_t os_statx_mnt_id(const struct k_statx *st, bool unique);
 

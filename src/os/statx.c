@@ -132,3 +132,22 @@ int os_is_on_mount(struct os *os, int fd, const struct mount *mount)
 		id = os_statx_mnt_id(&st, true);
 	return id == 0 ? -1 : id == (unique ? mount->uniq_id : mount->id);
 }
+
+void os_stat_from(struct stat *info, const struct k_statx *st)
+{
+	*info = (struct stat){
+		.st_dev = makedev(st->dev_major, st->dev_minor),
+		.st_ino = st->ino,
+		.st_mode = st->mode,
+		.st_nlink = st->nlink,
+		.st_uid = st->uid,
+		.st_gid = st->gid,
+		.st_rdev = makedev(st->rdev_major, st->rdev_minor),
+		.st_size = (off_t)st->size,
+		.st_blksize = (blksize_t)st->blksize,
+		.st_blocks = (blkcnt_t)st->blocks,
+		.st_atim = {st->atime.sec, st->atime.nsec},
+		.st_mtim = {st->mtime.sec, st->mtime.nsec},
+		.st_ctim = {st->ctime.sec, st->ctime.nsec},
+	};
+}

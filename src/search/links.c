@@ -8,22 +8,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place)
-{
-	struct strbuf *path = &place->path;
-	place->mount = search_node_at(search, at->tag)->mount;
-	strbuf_init(path);
-	if (search->root.place.path.len == 0)
-		return;
-	struct bfs_at dir = *at;
-	dir.name = "";
-	strbuf_add(path, search->root.place.path.data, search->root.place.path.len);
-	bfs_path(&dir, path);
-	/* Strip the slash of the root directory, or a trailing slash. */
-	while (path->len > 1 && path->data[path->len - 1] == '/')
-		path->data[--path->len] = '\0';
-}
-
 /** Append a link to a directory that will be searched later. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      int depth, const struct node *child, const struct follow_place *place)

@@ -69,9 +69,6 @@ void search_part_begin(SEARCH *search);
 /** Return the next record of the part as an entry; NULL: it was none for the caller. */
 struct searchent *search_next_entry(SEARCH *search);
 
-/** Convert attributes. */
-void search_stat_from(struct stat *info, const struct k_statx *st);
-
 /* queue.c: runs in the owner; callbacks for bfs, of which search_fs() runs in any thread. */
 
 uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique);

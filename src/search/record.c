@@ -10,25 +10,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-void search_stat_from(struct stat *info, const struct k_statx *st)
-{
-	*info = (struct stat){
-		.st_dev = makedev(st->dev_major, st->dev_minor),
-		.st_ino = st->ino,
-		.st_mode = st->mode,
-		.st_nlink = st->nlink,
-		.st_uid = st->uid,
-		.st_gid = st->gid,
-		.st_rdev = makedev(st->rdev_major, st->rdev_minor),
-		.st_size = (off_t)st->size,
-		.st_blksize = (blksize_t)st->blksize,
-		.st_blocks = (blkcnt_t)st->blocks,
-		.st_atim = {st->atime.sec, st->atime.nsec},
-		.st_mtim = {st->mtime.sec, st->mtime.nsec},
-		.st_ctim = {st->ctime.sec, st->ctime.nsec},
-	};
-}
-
 void search_part_begin(SEARCH *search)
 {
 	struct part part;
@@ -162,7 +143,7 @@ struct searchent *search_next_entry(SEARCH *search)
 		memcpy(&search->last.st, at, sizeof(search->last.st));
 		at += sizeof(search->last.st);
 		if (!search->more.statx)
-			search_stat_from(&search->last.stat, &search->last.st);
+			os_stat_from(&search->last.stat, &search->last.st);
 	}
 	if (acts)
 		memcpy(&search->last.actions, at, sizeof(search->last.actions));

@@ -72,58 +72,6 @@ static bool root_local(const SEARCH *search)
 	return !search->mounts.any && m && !(m->flags & MOUNT_BLOCKS);
 }
 
-/** Get the attributes that identify a directory. */
-static bool root_stat(SEARCH *search, int fd, struct k_statx *st)
-{
-	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	unsigned mask = K_STATX_INO | K_STATX_NLINK | search_id_mask(search);
-	return os_statx(&search->os, fd, "", flags, mask, st) == 0;
-}
-
-int search_root_open(SEARCH *search)
-{
-	struct os *os = &search->os;
-	struct k_statx was, now;
-	char link[64];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->root.fd);
-	/* Without /proc use its name, which may refer to another directory by now. */
-	const char *name = search->root.via.len ? strbuf_str(&search->root.place.path)
-	                   : search_root_given(search);
-	const char *const names[] = {link, name};
-	const int flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOCTTY;
-	if (!root_stat(search, search->root.fd, &was))
-		return -1;
-	for (int i = 0; i < 2; ++i) {
-		int fd = os_openat(os, AT_FDCWD, names[i], flags | O_NOATIME);
-		if (fd < 0 && errno == EPERM)
-			fd = os_openat(os, AT_FDCWD, names[i], flags);
-		if (fd < 0 && errno == EACCES)
-			return -1;
-		if (fd >= 0 && root_stat(search, fd, &now) && now.ino == was.ino
-		    && now.dev_major == was.dev_major
-		    && now.dev_minor == was.dev_minor
-		    && os_statx_mnt_id(&now, search->mounts.unique)
-		       == os_statx_mnt_id(&was, search->mounts.unique))
-			return fd;
-		os_close(os, fd);
-	}
-	return -1;
-}
-
-bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place)
-{
-	char link[64], path[PATH_MAX];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (os_readlinkat(&search->os, AT_FDCWD, link, path, sizeof(path)) <= 0)
-		return false;
-	/* The path of a detached directory starts at its mount. */
-	const struct search_mounts *mounts = &search->mounts;
-	if (*path == '/' && search_mount_up(mounts, place->mount, path)
-	                    == search_mount_find(mounts, place->mount))
-		strbuf_puts(&place->path, path);
-	return true;
-}
-
 /** Find the path of rootfd from "/" of its namespace.  @name  The name used to open it. */
 static void root_place(SEARCH *search, const char *name)
 {
@@ -232,7 +180,7 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 		*mounts = search->reread.own;
 		search->reread.own = (struct search_mounts){0};
 	}
-	if (!root_stat(search, search->root.fd, st))
+	if (!search_dir_stat(search, search->root.fd, st))
 		memset(st, 0, sizeof(*st));
 	search->root.gone = st->mask & K_STATX_NLINK && st->nlink == 0;
 	uint64_t id = os_statx_mnt_id(st, mounts->unique);
@@ -247,7 +195,7 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 			search->reread.own = *mounts;
 			*mounts = now;
 			id = old;
-			root_stat(search, search->root.fd, st);
+			search_dir_stat(search, search->root.fd, st);
 		}
 	}
 	search->root.mount = mounts->entered = id;

@@ -303,20 +303,6 @@ size_t search_below(const SEARCH *search, const char **below)
 	return search_root(search);
 }
 
-const char *search_target(const SEARCH *search)
-{
-	const struct strbuf *target = &search->last.target;
-	return target->len && *target->data ? target->data : NULL;
-}
-
-const char *search_xattrs(const SEARCH *search)
-{
-	if (search->last.target.len == 0)
-		return NULL;
-	size_t target = strlen(search->last.target.data);
-	return target < search->last.target.len ? search->last.target.data + target + 1 : NULL;
-}
-
 const char *search_where(SEARCH *search)
 {
 	search->where.wanted = true;

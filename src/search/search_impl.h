@@ -280,6 +280,29 @@ static inline bool search_stopped(const SEARCH *search)
 	       || atomic_load_explicit(&search->stopped, memory_order_relaxed);
 }
 
+/* dir.c */
+
+/** Open the directory of the current object.  @return a descriptor, borrowed; or -1. */
+int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch);
+
+/** Whether the source knows that the query finds the current object. */
+enum query_value search_source_knows(const SEARCH *search);
+
+/** The directory that is being read.  @place [out]  Initialized first. */
+void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place);
+
+/** Find the path of an open directory, if /proc is mounted.
+    @place [out]  Its path, "" before, from "/" of the namespace; "" if that is unknown.  Its mount
+    is set.  @return false: /proc is not mounted. */
+bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
+
+/** Reopen the root for reading: without search permission "." cannot be opened.
+    @return a descriptor, or -1. */
+int search_root_open(SEARCH *search);
+
+/** Get the attributes that identify a directory. */
+bool search_dir_stat(SEARCH *search, int fd, struct k_statx *st);
+
 /* node.c */
 
 /** The number of words in a node. */
@@ -382,6 +405,9 @@ void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct b
 
 /* visit.c: runs in the owner; search_put_dir_id() in workers. */
 
+/** Set the root of an object, and its path below that, from its path. */
+void search_visit_paths(const SEARCH *search, struct search_visit *visit);
+
 /** Call visit().  @visit  Complete, except for root and below.  @judged [out]  enter. */
 void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged);
 
@@ -391,11 +417,6 @@ void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch);
 /** Close the directory of the last object. */
 void search_dir_close(SEARCH *search);
 
-/** Queue the root, if it is to be reported.  @node  Its node.  @depth  As of root_object().
-    @return whether it is to be entered. */
-bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
-                       unsigned depth);
-
 /** With -depth: keep the record of a directory for later.  @return whether it was kept. */
 bool search_postpone(SEARCH *search, const char *record, size_t size);
 
@@ -403,9 +424,6 @@ bool search_postpone(SEARCH *search, const char *record, size_t size);
 bool search_serve_postponed(SEARCH *search);
 
 /* links.c: runs in workers. */
-
-/** The directory that is being read.  @place [out]  Initialized first. */
-void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place);
 
 /**
  * Follow a symlink.
@@ -499,18 +517,19 @@ bool search_source_step(SEARCH *search);
 /** End the search of this root. */
 void search_source_end(SEARCH *search);
 
-/** Whether the source knows that the query finds the current object. */
-enum query_value search_source_knows(const SEARCH *search);
-
-/** Open the directory of the current object.  @return a descriptor, borrowed; or -1. */
-int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch);
-
 /** The directory of the current entry: scratch->fd, which is opened now if it comes from a
     source.  @return a descriptor, or -1 with errno. */
 static inline int search_fd(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	return scratch->fd == LOOK_UNOPENED ? search_source_dir(search, scratch) : scratch->fd;
 }
+
+/* object.c: runs in the owner. */
+
+/** Queue the root, if it is to be reported.  @node  Its node.  @depth  As of root_object().
+    @return whether it is to be entered. */
+bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
+                       unsigned depth);
 
 /* literal.c */
 
@@ -523,15 +542,6 @@ bool search_root_literal(SEARCH *search, uint32_t node);
 
 /** Read the mounts again, see search_mounts.read.  @return 0, or -1. */
 int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now);
-
-/** Find the path of an open directory, if /proc is mounted.
-    @place [out]  Its path, "" before, from "/" of the namespace; "" if that is unknown.  Its mount
-    is set.  @return false: /proc is not mounted. */
-bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
-
-/** Reopen the root for reading: without search permission "." cannot be opened.
-    @return a descriptor, or -1. */
-int search_root_open(SEARCH *search);
 
 /** Start with the next root.  @return false if there is none. */
 bool search_root_begin(SEARCH *search);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by source.c and source_object.c.
+ * Shared by source.c, source_object.c and dir.c.
  */
 #ifndef GM_SEARCH_SOURCE_IMPL_H
 #define GM_SEARCH_SOURCE_IMPL_H

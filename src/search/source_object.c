@@ -78,29 +78,7 @@ void source_go_to(SEARCH *search, const struct source_object *object)
 	run->output.query_path.of = run;
 }
 
-int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch)
-{
-	struct source_run *run = search->source.run;
-	const char *path = strbuf_str(&run->path) + strlen(run->starts[0].path);
-	if (run->dir_error)
-		return fail(run->dir_error);
-	int fd = run->fd;
-	if (*path)
-		fd = path_open_plain(scratch->os, run->fd, path + 1, O_PATH | O_DIRECTORY,
-		                     RESOLVE_NO_XDEV);
-	if (fd < 0)
-		run->dir_error = errno;
-	else
-		scratch->fd = fd;
-	return fd;
-}
-
 /* Objects */
-
-enum query_value search_source_knows(const SEARCH *search)
-{
-	return search->source.run->known;
-}
 
 int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
 {

@@ -3,8 +3,10 @@
 #include "select/query_impl.h"
 
 #include "base/array.h"
+#include "base/fail.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 
 void query_free(struct query *query)
@@ -23,6 +25,43 @@ void query_free(struct query *query)
 const struct query_info *query_info(const struct query *query)
 {
 	return &query->info;
+}
+
+/* The parser's errors and rows */
+
+void *query_refuse(struct query_parser *p, const char *format, ...)
+{
+	if (p->error && p->error->why.len == 0) {
+		va_list args;
+		va_start(args, format);
+		p->error->at = p->primary;
+		p->error->part = p->part;
+		strbuf_vprintf(&p->error->why, format, args);
+		va_end(args);
+	}
+	return fail_null(EINVAL);
+}
+
+void query_warn(struct query_parser *p, const char *format, ...)
+{
+	void (*note)(void *arg, const char *text) = p->env->warn;
+	if (p->quiet || !note)
+		return;
+	struct strbuf text = {0};
+	va_list args;
+	va_start(args, format);
+	strbuf_vprintf(&text, format, args);
+	va_end(args);
+	note(p->env->arg, strbuf_str(&text));
+	strbuf_destroy(&text);
+}
+
+const struct query_row *query_row_known(const struct query_parser *p, const char *word)
+{
+	const struct query_row *row = p->rows;
+	while (strcmp(row->word, word) != 0)
+		++row;
+	return row;
 }
 
 /* Building the tree */
@@ -151,7 +190,7 @@ struct query_node *query_exclude(struct query_parser *p, struct query_node *oper
 		return NULL;
 	query_add(query->exclude, operand);
 	query->info.has_prune = true;
-	return query_node(p, query_row_known("true"));
+	return query_node(p, query_row_known(p, "true"));
 }
 
 /* Actions */
@@ -193,6 +232,22 @@ struct query_node *query_action_node(struct query_parser *p, const struct query_
 		.args = copy, .nargs = n, .plus = plus, .index = node->action,
 	};
 	return node;
+}
+
+int query_check_action(struct query_parser *p, const struct query_node *node)
+{
+	struct query_action *action = &p->query->actions[node->action];
+	if (!p->env->action) {
+		query_refuse(p, "%s is an action; only tests can be used here", action->word);
+		return -1;
+	}
+	struct strbuf why = {0};
+	int result = p->env->action(p->env->arg, action, &why);
+	if (result != 0)
+		query_refuse(p, "%s", strbuf_str(&why));
+	strbuf_destroy(&why);
+	p->query->info.xtype |= action->xtype;
+	return result;
 }
 
 /* Properties */
@@ -335,8 +390,8 @@ int query_finish(struct query_parser *p, struct query_node *root)
 	query->root = root;
 	if (!p->prints) {
 		struct query_node *list = new_node(p, OP_AND);
-		struct query_node *print = query_action_node(p, query_row_known("print"), NULL, 0,
-		                                             false);
+		struct query_node *print = query_action_node(p, query_row_known(p, "print"), NULL,
+		                                             0, false);
 		if (!list || !print)
 			return -1;
 		query->implicit = true;

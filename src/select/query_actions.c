@@ -4,22 +4,6 @@
 
 #include <time.h>
 
-int query_check_action(struct query_parser *p, const struct query_node *node)
-{
-	struct query_action *action = &p->query->actions[node->action];
-	if (!p->env->action) {
-		query_refuse(p, "%s is an action; only tests can be used here", action->word);
-		return -1;
-	}
-	struct strbuf why = {0};
-	int result = p->env->action(p->env->arg, action, &why);
-	if (result != 0)
-		query_refuse(p, "%s", strbuf_str(&why));
-	strbuf_destroy(&why);
-	p->query->info.xtype |= action->xtype;
-	return result;
-}
-
 /** Add an action with n arguments. */
 static struct query_node *add_action(struct query_parser *p, const struct query_row *row,
                                      const char *const *args, size_t n, bool plus)
@@ -127,7 +111,7 @@ QUERY_PARSE(query_parse_option)
 	case OPT_NOLEAF:
 		break;
 	}
-	return query_node(p, query_row_known("true"));
+	return query_node(p, query_row_known(p, "true"));
 }
 
 QUERY_PARSE(query_parse_files0)
@@ -137,13 +121,13 @@ QUERY_PARSE(query_parse_files0)
 	if (!p->env->action)
 		return query_refuse(p, "-files0-from can be used only with getmnt find");
 	query->info.files0_from = arena_strndup(&query->arena, args[0], strlen(args[0]));
-	return query->info.files0_from ? query_node(p, query_row_known("true")) : NULL;
+	return query->info.files0_from ? query_node(p, query_row_known(p, "true")) : NULL;
 }
 
 QUERY_PARSE(query_parse_nohidden)
 {
 	(void)args;
 	(void)row;
-	struct query_node *hidden = query_node(p, query_row_known("hidden"));
+	struct query_node *hidden = query_node(p, query_row_known(p, "hidden"));
 	return hidden ? query_exclude(p, hidden) : NULL;
 }

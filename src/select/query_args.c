@@ -128,7 +128,7 @@ QUERY_PARSE(query_parse_depth_limit)
 		                    "without a sign", args[0], word_of(p));
 	unsigned limit = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 	*(row->param ? &p->query->info.mindepth : &p->query->info.maxdepth) = limit;
-	return query_node(p, query_row_known("true"));
+	return query_node(p, query_row_known(p, "true"));
 }
 
 /* Types */
@@ -324,7 +324,7 @@ QUERY_PARSE(query_parse_regextype)
 		return NULL;
 	}
 	p->syntax = syntax;
-	return query_node(p, query_row_known("true"));
+	return query_node(p, query_row_known(p, "true"));
 }
 
 /* Owners and files */
@@ -349,7 +349,7 @@ QUERY_PARSE(query_parse_owner)
 	if (found < 0)
 		return query_refuse(p, "cannot look up the %s \"%s\" for %s: %s; give the number",
 		                    group ? "group" : "user", name, word_of(p), strerror(errno));
-	return number_node(p, query_row_known(group ? "gid" : "uid"), 0, id);
+	return number_node(p, query_row_known(p, group ? "gid" : "uid"), 0, id);
 }
 
 int query_file(struct query_parser *p, const char *path, struct k_statx *st)
@@ -375,8 +375,8 @@ QUERY_PARSE(query_parse_samefile)
 	if (query_file(p, args[0], &st) != 0)
 		return NULL;
 	struct query_node *list = query_list(p, OP_AND);
-	struct query_node *inum = number_node(p, query_row_known("inum"), 0, st.ino);
-	struct query_node *dev = query_node(p, query_row_known("dev"));
+	struct query_node *inum = number_node(p, query_row_known(p, "inum"), 0, st.ino);
+	struct query_node *dev = query_node(p, query_row_known(p, "dev"));
 	if (!list || !inum || !dev)
 		return NULL;
 	dev->dev.major = st.dev_major;

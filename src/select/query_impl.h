@@ -148,6 +148,7 @@ struct query_row {
 struct query_parser {
 	struct query *query;
 	const struct query_env *env;
+	const struct query_row *rows;    /* query_rows() */
 	struct query_error *error;
 	const char *const *words;
 	size_t n, at;                    /* at: the next word */
@@ -174,13 +175,13 @@ struct query_parser {
 /** Find a primary by its word, without the first '-'.  @return NULL: unknown. */
 const struct query_row *query_row(const char *word);
 
-/** The row of a test that other primaries become: "newermt", "uid" ... */
-const struct query_row *query_row_known(const char *word);
+/** All rows. */
+const struct query_row *query_rows(void);
 
 /** The word most similar to one that is unknown, without '-', or NULL. */
 const char *query_row_near(const char *word);
 
-/* query_parse.c */
+/* query.c */
 
 /** Report an error of the primary that is being parsed.  @return NULL. */
 __attribute__((format(printf, 2, 3)))
@@ -190,7 +191,13 @@ void *query_refuse(struct query_parser *p, const char *format, ...);
 __attribute__((format(printf, 2, 3)))
 void query_warn(struct query_parser *p, const char *format, ...);
 
-/* query.c: all that return a node return NULL if memory ran out */
+/** The row of a test that other primaries become: "newermt", "uid" ... */
+const struct query_row *query_row_known(const struct query_parser *p, const char *word);
+
+/** Let the caller check the action of a node.  @return 0, or -1. */
+int query_check_action(struct query_parser *p, const struct query_node *node);
+
+/* All that return a node return NULL if memory ran out. */
 
 /** A node of a primary.  Its attributes and level are noted in the query's info. */
 struct query_node *query_node(struct query_parser *p, const struct query_row *row);
@@ -240,8 +247,6 @@ QUERY_PARSE(query_parse_newer);      /* a word -newerXY, or an alias by row->par
 QUERY_PARSE(query_parse_action);
 /** Count ages from the end of this day. */
 void query_daystart(struct query_parser *p);
-/** Let the caller check the action of a node.  @return 0, or -1. */
-int query_check_action(struct query_parser *p, const struct query_node *node);
 QUERY_PARSE(query_parse_exec);
 QUERY_PARSE(query_parse_prune);
 QUERY_PARSE(query_parse_option);     /* row->param: enum query_option */

@@ -45,33 +45,6 @@ static bool next_is(struct query_parser *p, const char *list)
 	return word_is_in(peek(p), list);
 }
 
-void *query_refuse(struct query_parser *p, const char *format, ...)
-{
-	if (p->error && p->error->why.len == 0) {
-		va_list args;
-		va_start(args, format);
-		p->error->at = p->primary;
-		p->error->part = p->part;
-		strbuf_vprintf(&p->error->why, format, args);
-		va_end(args);
-	}
-	return fail_null(EINVAL);
-}
-
-void query_warn(struct query_parser *p, const char *format, ...)
-{
-	void (*note)(void *arg, const char *text) = p->env->warn;
-	if (p->quiet || !note)
-		return;
-	struct strbuf text = {0};
-	va_list args;
-	va_start(args, format);
-	strbuf_vprintf(&text, format, args);
-	va_end(args);
-	note(p->env->arg, strbuf_str(&text));
-	strbuf_destroy(&text);
-}
-
 /* Lists */
 
 static struct query_node *not_closed(struct query_parser *p)
@@ -259,7 +232,7 @@ QUERY_PARSE(query_parse_exclude)
 static struct query_node *parse_words(struct query_parser *p)
 {
 	struct query_node *root = peek(p) ? parse_list(p)
-	                                  : query_node(p, query_row_known("true"));
+	                                  : query_node(p, query_row_known(p, "true"));
 	if (!root)
 		return NULL;
 	if (p->at < p->n)
@@ -282,7 +255,7 @@ static int parse_parts(struct query_parser *p, const struct query_part parts[], 
 	bool prints = false;
 	for (size_t i = 0; i < n && all; ++i) {
 		*p = (struct query_parser){
-			.query = p->query, .env = p->env, .error = p->error,
+			.query = p->query, .env = p->env, .rows = p->rows, .error = p->error,
 			.words = parts[i].words, .n = parts[i].n, .option = parts[i].option,
 			.part = i, .quiet = p->env->quiet, .day = p->env->now,
 			.syntax = query_syntax(NULL),
@@ -309,7 +282,9 @@ struct query *query_parse_parts(const struct query_part parts[], size_t n,
 	query->info.maxdepth = UINT_MAX;
 	query->follow = env->follow;
 	query->follow_roots = env->follow || env->follow_roots;
-	struct query_parser p = {.query = query, .env = env, .error = error};
+	struct query_parser p = {
+		.query = query, .env = env, .rows = query_rows(), .error = error,
+	};
 	if (parse_parts(&p, parts, n) == 0)
 		return query;
 	int saved = error && error->why.failed ? ENOMEM : errno;

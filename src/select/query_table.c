@@ -139,14 +139,6 @@ const char *query_word(size_t i, bool *refused)
 	return rows[i].word;
 }
 
-const struct query_row *query_row_known(const char *word)
-{
-	const struct query_row *row = rows;
-	while (strcmp(row->word, word) != 0)
-		++row;
-	return row;
-}
-
 const struct query_row *query_row(const char *word)
 {
 	for (size_t i = 0; i < ROWS; ++i) {
@@ -157,7 +149,7 @@ const struct query_row *query_row(const char *word)
 	for (int i = 0; i < 2 && strlen(word) == 7; ++i) {
 		const char *stem = i ? "older" : "newer";
 		if (strncmp(word, stem, 5) == 0)
-			return query_row_known(stem);
+			return query_row(stem);
 	}
 	return NULL;
 }
@@ -175,4 +167,9 @@ const char *query_row_near(const char *word)
 bool query_knows(const char *word)
 {
 	return query_row(word) != NULL;
+}
+
+const struct query_row *query_rows(void)
+{
+	return rows;
 }

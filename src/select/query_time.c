@@ -69,7 +69,7 @@ static struct timespec earlier(struct timespec time, double seconds)
 /** A test whether a time of the object is later. */
 static struct query_node *newer_node(struct query_parser *p, char field, struct timespec time)
 {
-	struct query_node *node = query_node(p, query_row_known("newer"));
+	struct query_node *node = query_node(p, query_row_known(p, "newer"));
 	if (!node)
 		return NULL;
 	node->time.field = field;

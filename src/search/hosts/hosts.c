@@ -133,7 +133,7 @@ struct searchent *search_remote_next(SEARCH *search)
 		search->last.st.mnt_id = search->last.st.mask & K_STATX_MNT_ID ? place->mount : 0;
 	}
 	if (e->st && !search->more.statx)
-		search_stat_from(&search->last.stat, &search->last.st);
+		os_stat_from(&search->last.stat, &search->last.st);
 	search->last.type = e->type;
 	search->last.actions = e->actions;
 	search->last.why = got.why;
