@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Little-endian numbers in the files of an index: appending, and reading with bounds.
+ * Little-endian numbers in the files of an index: append numbers to a buffer, and read numbers from
+ * bytes without reading past their end.
  */
 #ifndef GM_INDEX_SEGMENT_BYTES_H
 #define GM_INDEX_SEGMENT_BYTES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verifying a cluster as a whole.
+ * Verify a whole cluster: all checksums and invariants.
  */
 #include "index/segment/segment_impl.h"
 
@@ -32,7 +32,8 @@ static int check_filter(const struct segment *segment, enum segment_filter filte
 	return 0;
 }
 
-/** Whether the filters have a name.  @dir  Of a directory. */
+/** Whether all filters have the keys of a name.
+    @dir  A directory has this name, so it must have the key segment_dir_hash(), too. */
 static bool filters_have(struct segment *segment, const char *name, size_t len, bool dir)
 {
 	size_t ext_len;
@@ -71,7 +72,8 @@ static int check_names(struct segment *segment, struct strbuf *why)
 	return 0;
 }
 
-/** Decode a column and compare its values with the ranges. */
+/** Decode a column, and check that the stored minimum and maximum of each leaf are those of its
+    values. */
 static int check_column(struct segment *segment, unsigned column, uint32_t leaves)
 {
 	for (uint32_t leaf = 0; leaf < leaves; ++leaf) {
@@ -103,7 +105,7 @@ static int check_columns(struct segment *segment, struct strbuf *why)
 	return 0;
 }
 
-/** Each row is in a directory; each directory has one row. */
+/** Check that each row is in a directory of the cluster, and each directory has exactly one row. */
 static int check_slots(struct segment *segment, struct strbuf *why)
 {
 	struct segment_slot slot;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading columns: ranges of leaves, and values.
+ * Read columns: the minimum and maximum of each leaf, and its values.
  */
 #include "index/segment/segment_impl.h"
 
@@ -38,7 +38,7 @@ uint32_t segment_leaf_values(const struct segment *segment, uint32_t leaf, unsig
 	return left < INDEX_LEAF ? left : INDEX_LEAF;
 }
 
-/** The packed values of a leaf. */
+/** The packed values of a column in a leaf. */
 struct packed {
 	const uint8_t *values, *positions, *exceptions;
 	uint64_t min, max;
@@ -78,7 +78,8 @@ static bool bits_valid(unsigned bits)
 	return bits <= 57 || bits == 64;
 }
 
-/** Find the packed values of a leaf, and verify them when they are first used. */
+/** Find the packed values of a column in a leaf.  Verify their checksum when they are first
+    used. */
 static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, struct packed *p)
 {
 	const uint8_t *range;
@@ -118,18 +119,19 @@ static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, 
 	return 0;
 }
 
-/** The largest value that a column can have: others use some as indices.  With rows there are
-    slots and names. */
+/** The largest valid value of a column.  IC_DIR and IC_NAME are numbers of slots and names; a
+    cluster with rows has at least one slot and one name. */
 static uint64_t greatest(const struct segment *segment, unsigned column)
 {
 	return column == IC_DIR ? segment->nslots - (uint64_t)1
 	       : column == IC_NAME ? segment->nnames - (uint64_t)1 : UINT64_MAX;
 }
 
-/** Whether all values of a leaf are at most a number, which is below 1 << 63. */
+/** Whether all values of a leaf are at most `number`, which is below 1 << 63. */
 static bool at_most(const uint64_t *values, uint64_t number)
 {
-	/* Without comparisons: SSE2 has none of 64 bits. */
+	/* For a larger value, the top bit of the value or of the difference is set.  SSE2 cannot
+	   compare numbers of 64 bits, so a loop of comparisons would not become vector code. */
 	uint64_t bad = 0;
 	for (unsigned i = 0; i < INDEX_LEAF; ++i)
 		bad |= values[i] | (number - values[i]);
@@ -141,7 +143,8 @@ int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint
 	struct packed p;
 	if (find_packed(segment, leaf, column, &p) != 0)
 		return -1;
-	/* Loops over whole leaves, whose length the compiler knows, become vector code. */
+	/* The compiler makes vector code of the loops below because their length, a whole leaf, is
+	   constant. */
 	memset(values + p.n, 0, (INDEX_LEAF - p.n) * sizeof(*values));
 	unpack(p.values, values, p.n, p.bits);
 	if (p.exceptions_n > 0) {
@@ -171,7 +174,8 @@ int segment_leaf_column(struct segment *segment, uint32_t leaf, enum index_colum
 	return segment_decode(segment, leaf, column, values);
 }
 
-/** These columns, and those that they refer to, which come before them. */
+/** Add the reference columns of a set of columns.  A reference column comes before the columns that
+    are stored as differences to it, so one pass from the last column finds all. */
 static uint32_t with_references(uint32_t columns)
 {
 	for (unsigned column = IC_COUNT; column-- > 0;) {
@@ -211,7 +215,7 @@ int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *ou
 	if (slot >= segment->nslots)
 		return fail(EBADMSG);
 	if (!segment->slots) {
-		/* At most INDEX_SLOTS, as segment_open() has verified. */
+		/* segment_open() verified that there are at most INDEX_SLOTS slots. */
 		segment->slots = malloc(segment->nslots * sizeof(*segment->slots));
 		if (!segment->slots)
 			return -1;

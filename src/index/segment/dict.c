@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing names: those that rows use, each once, in compressed blocks; and their filters.  Those of
- * directories come first, because paths need them: a few blocks have them all.
+ * Write the names of a cluster and their filters.  Each name that a row uses is stored once, in
+ * compressed blocks.  The names of directories come first, so that they fill few blocks: a reader
+ * that builds paths decompresses only these blocks.
  */
 #include "index/segment/segment_impl.h"
 
@@ -11,7 +12,8 @@
 
 enum { ZSTD_LEVEL = 1, NONE = UINT32_MAX, OF_DIR = 1 };
 
-/** The 8 bytes of a name from a position, such that they compare as the names do. */
+/** Get the 8 bytes of a name from position `at`, as a number.  Numbers of two names compare as the
+    bytes do; bytes after the end of a name count as 0. */
 static uint64_t prefix_of(const struct segment_name *name, size_t at)
 {
 	uint64_t prefix = 0;
@@ -29,9 +31,9 @@ static inline void swap(struct dict_name *a, struct dict_name *b)
 }
 
 /**
- * Sort names that differ, and agree in the bytes before a position, whose prefixes are those from
- * there: multikey quicksort (Bentley and Sedgewick: Fast Algorithms for Sorting and Searching
- * Strings), by 8 bytes at a time.
+ * Sort distinct names by multikey quicksort (Bentley and Sedgewick: Fast Algorithms for Sorting and
+ * Searching Strings), 8 bytes at a time.  All names are equal before position `at`, and the prefix
+ * of each is its 8 bytes from there.
  */
 static void sort_names(struct dict_name *sorted, size_t n, size_t at,
                        const struct segment_name *names, uint32_t random)
@@ -58,7 +60,8 @@ static void sort_names(struct dict_name *sorted, size_t n, size_t at,
 	}
 }
 
-/** Find the names that differ, by a hash table; ids become positions in dict->sorted. */
+/** Find the distinct names with a hash table and store them in dict->sorted, still unsorted.  For
+    each used name, ids[i] becomes the index of the first equal name in the contents. */
 static int find_distinct(struct dict *dict, const struct segment_contents *contents)
 {
 	size_t size = 16;
@@ -160,7 +163,7 @@ static size_t shared_bytes(const struct segment_name *a, const struct segment_na
 	return i;
 }
 
-/** Make the data of a block of names, from one number to the end of the block.
+/** Make the uncompressed data of the block of names that begins with name `from`.
     @return the number of the next block's first name. */
 static uint32_t make_block(const struct dict *dict, const struct segment_contents *contents,
                            uint32_t from, struct strbuf *raw)
@@ -185,7 +188,7 @@ static uint32_t make_block(const struct dict *dict, const struct segment_content
 	return end;
 }
 
-/** Append compressed bytes.  @return the number of them; 0: no memory. */
+/** Append `raw`, compressed, to `out`.  @return the number of bytes appended; 0: out of memory. */
 static size_t compress(ZSTD_CCtx *zstd, const struct strbuf *raw, struct strbuf *out)
 {
 	size_t room = ZSTD_compressBound(raw->len);
@@ -241,7 +244,7 @@ uint32_t dict_write(const struct dict *dict, const struct segment_contents *cont
 
 /* Filters. */
 
-/** The hashes of keys, to be counted before a filter can be made. */
+/** The hashes of the keys of a filter: the number of keys decides the size of the filter. */
 struct keys {
 	uint64_t *hashes;
 	size_t n;
@@ -273,7 +276,9 @@ static int extension_keys(const struct dict *dict, const struct segment_contents
 	keys->hashes = malloc(((size_t)dict->n + 1) * sizeof(*keys->hashes));
 	if (!keys->hashes)
 		return -1;
-	uint64_t recent[256] = {0};       /* most are one of few */
+	uint64_t recent[256] = {0};       /* [hash % 256]: the last hash that was added.  Most names
+	                                     have one of a few extensions, so this drops most
+	                                     duplicates. */
 	for (uint32_t i = 0; i < dict->n; ++i) {
 		const struct segment_name *name = name_at(dict, contents, i);
 		size_t len;
@@ -301,7 +306,8 @@ static int trigram_keys(const struct dict *dict, const struct segment_contents *
 		return -1;
 	for (uint32_t i = 0; i < dict->n; ++i) {
 		const struct segment_name *name = name_at(dict, contents, i);
-		/* Those of the beginning that it shares with the name before are known. */
+		/* The trigrams in the bytes shared with the previous name were added with that
+		   name. */
 		size_t shared = i > 0 ? shared_bytes(name_at(dict, contents, i - 1), name) : 0;
 		size_t at = shared > 2 ? shared - 2 : 0, begin = at;
 		for (uint32_t trigram = 0; at < name->len; ++at) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bloom filters of blocks (Putze, Sanders and Singler: Cache-, Hash- and Space-Efficient Bloom
- * Filters).  The upper half of a key's hash chooses the block, the hash times an odd number the
- * bits in it.
+ * Blocked Bloom filters (Putze, Sanders and Singler: Cache-, Hash- and Space-Efficient Bloom
+ * Filters).  The upper half of a key's hash chooses a block; the product of the hash and an odd
+ * number chooses the bits in the block.
  */
 #include "index/segment/segment_impl.h"
 
@@ -16,7 +16,8 @@ static uint32_t block_of(uint64_t hash, uint32_t nblocks)
 	return (uint32_t)((hash >> 32) * nblocks >> 32);
 }
 
-/** Bits of a hash that a block uses, 10 for each bit of the key, from the top. */
+/** Get the bits of a hash that choose the bits of a block: from the top, 10 bits for each of the
+    FILTER_BITS bits that a key sets. */
 static inline uint64_t bits_of(uint64_t hash)
 {
 	return hash * 0x9e3779b97f4a7c15u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading names: a block is found in the front index, decompressed and checked when it is first
- * used, and kept.
+ * Read the names of a cluster.  The front index tells which block has a name.  A block is
+ * decompressed and checked when it is first used; the decoded names stay in memory.
  */
 #include "index/segment/segment_impl.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-/** Names with their final NULs, one after the other; name i begins at starts[i], and starts[n] is
-    the end. */
+/** The decoded names of a block, each with a final NUL.  Name i begins at starts[i] of `text`;
+    starts[n] is the end of the last name. */
 struct names_block {
 	uint32_t n;
 	uint16_t *starts;
@@ -19,7 +19,7 @@ struct names_block {
 
 _Static_assert(BLOCK_TEXT < UINT16_MAX, "positions in a block");
 
-/** An entry of the front index. */
+/** An entry of the front index, as described in segment_impl.h. */
 struct front {
 	uint32_t first, data, text, check;
 };
@@ -30,7 +30,7 @@ static struct front front_at(const struct segment *segment, uint32_t block)
 	return (struct front){load32(at), load32(at + 4), load32(at + 8), load32(at + 12)};
 }
 
-/** The first name of a block.  @return 0, or -1 (EBADMSG). */
+/** Get the first name of a block from the front index.  @return 0, or -1 (EBADMSG). */
 static int first_name(const struct segment *segment, uint32_t block, const char **name,
                       size_t *len)
 {
@@ -44,15 +44,16 @@ static int first_name(const struct segment *segment, uint32_t block, const char 
 	return 0;
 }
 
-/** Compare name i of a block with another one. */
+/** Compare name i of a block with a given name. */
 static int compare_at(const struct names_block *block, uint32_t i, const char *name, size_t len)
 {
 	uint16_t start = block->starts[i], end = block->starts[i + 1];
 	return name_compare(block->text + start, end - start - 1u, name, len);
 }
 
-/** Read n names from decompressed data.  @raw  COPY_BLOCK more bytes are readable.
-    @return whether they are valid, and each comes after the one before. */
+/** Decode the names of a block from its decompressed data.
+    @raw  COPY_BLOCK bytes after the data are readable.
+    @return whether all names are valid and in ascending order. */
 static bool read_names(struct names_block *block, const char *raw, size_t size)
 {
 	size_t n = block->n, from = 2 * n, at = 0, before_len = 0;
@@ -66,7 +67,8 @@ static bool read_names(struct names_block *block, const char *raw, size_t size)
 		if (shared > before_len || rest > size - from || len > INDEX_NAME_MAX
 		    || len >= BLOCK_TEXT - at)
 			return false;
-		/* It shares all that it can: the first of its other bytes decides the order. */
+		/* The writer shares as many bytes as possible, so the first byte that is not shared
+		   decides the order of the two names. */
 		if (i > 0 && (rest == 0 || (shared < before_len
 		                            && (uint8_t)raw[from] <= (uint8_t)before[shared])))
 			return false;
@@ -84,11 +86,14 @@ static bool read_names(struct names_block *block, const char *raw, size_t size)
 	return from == size;
 }
 
-/** Decompress.  @out_size [out]  @return 0, or -1 (EBADMSG, ENOMEM). */
+/** Decompress a zstd frame into at most `room` bytes.
+    @out_size [out]  The number of decompressed bytes.
+    @return 0, or -1 (EBADMSG, ENOMEM). */
 static int decompress(char *out, size_t room, const uint8_t *data, size_t size, size_t *out_size)
 {
-	/* A context, kept for the next block of any segment: to make one takes as long as to use
-	   it, in a virtual machine, because zstd asks what the processor can. */
+	/* A zstd context that is kept for the next block of any segment.  Creating a context takes
+	   as long as decompressing a block in a virtual machine, where the CPUID instruction that
+	   zstd uses is slow. */
 	static _Atomic(ZSTD_DCtx *) kept;
 	ZSTD_DCtx *zstd = atomic_exchange(&kept, NULL);
 	if (!zstd)
@@ -100,14 +105,14 @@ static int decompress(char *out, size_t room, const uint8_t *data, size_t size, 
 	return ZSTD_isError(*out_size) ? fail(EBADMSG) : 0;
 }
 
-/** Decompress the data of a block.  @return 0, or -1 (EBADMSG, ENOMEM). */
+/** Decompress a block of names and decode it.  @return 0, or -1 (EBADMSG, ENOMEM). */
 static int read_block(const struct segment *segment, uint32_t number, struct names_block *block)
 {
 	const struct part *part = &segment->parts[SP_NAMES];
 	struct front front = front_at(segment, number), next = front_at(segment, number + 1);
 	if (front.data > next.data || next.data > part->len)
 		return fail(EBADMSG);
-	/* A copy, so that the bytes of the checksum are those that are decompressed. */
+	/* Copy the data: the bytes of a map may change after their checksum was verified. */
 	uint8_t data[ZSTD_COMPRESSBOUND(2 * BLOCK_TEXT)];
 	size_t size = next.data - front.data;
 	char raw[2 * BLOCK_TEXT + COPY_BLOCK];
@@ -129,7 +134,7 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 	return segment_intact(segment);
 }
 
-/** Get a block.  @return NULL: EBADMSG, ENOMEM. */
+/** Get a block of names; decode it when it is first used.  @return NULL: EBADMSG or ENOMEM. */
 static const struct names_block *get_block(struct segment *segment, uint32_t number)
 {
 	if (!segment->blocks) {
@@ -158,14 +163,15 @@ static const struct names_block *get_block(struct segment *segment, uint32_t num
 	return segment->blocks[number] = block;
 }
 
-/** Find the last block that begins with a name number up to id.
-    @return it; UINT32_MAX: none (EBADMSG). */
+/** Find the block that has the name with number `id`.
+    @return its number; UINT32_MAX (EBADMSG): the front index is damaged. */
 static uint32_t find_block(struct segment *segment, uint32_t id)
 {
 	uint32_t low = 0, high = segment->nblocks;
 	if (segment_verify(segment, SP_FRONT) != 0)
 		return UINT32_MAX;
-	/* Names of directories are in the first few. */
+	/* The names of directories are in the first blocks, so try blocks 1, 2, 4 ... as upper
+	   limit. */
 	for (uint32_t i = 1; i < high && id < segment->ndirnames; i *= 2) {
 		if (id < front_at(segment, i).first)
 			high = i;
@@ -183,7 +189,8 @@ static uint32_t find_block(struct segment *segment, uint32_t id)
 	return low - 1;
 }
 
-/** Find a name in the blocks from low to high, without high.  @return as segment_find_name(). */
+/** Find a name in the blocks from `low` up to but excluding `high`.
+    @return as segment_find_name(). */
 static int find_name(struct segment *segment, uint32_t low, uint32_t high, const char *name,
                      size_t len, uint32_t *id)
 {
@@ -223,7 +230,7 @@ static int find_name(struct segment *segment, uint32_t low, uint32_t high, const
 int segment_find_name(struct segment *segment, const char *name, size_t len, bool dirs,
                       uint32_t *id)
 {
-	/* The block where the names of directories end. */
+	/* `end` is the number of the first block without names of directories. */
 	uint32_t ndirs = segment->ndirnames;
 	uint32_t end = ndirs == 0 ? 0 : find_block(segment, ndirs - 1) + 1;
 	if (segment_verify(segment, SP_FRONT) != 0 || (ndirs > 0 && end == 0))

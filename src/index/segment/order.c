@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of rows: a K-D tree over owner, size and mtime, by the median of one dimension after
- * the other.  The median is at a multiple of INDEX_LEAF, so that leaves are the tree's.
+ * The order in which a cluster stores rows: a K-D tree over owner, size and mtime, split at the
+ * median of one dimension after the other.  The split is at a multiple of INDEX_LEAF, so each full
+ * leaf of the cluster is a leaf of the tree.
  */
 #include "index/segment/segment_impl.h"
 
@@ -22,13 +23,14 @@ static inline void swap(struct point *a, struct point *b)
 	*b = t;
 }
 
-/** Move the points so that point k is the one that it would be if they were sorted, with no
-    larger ones before it and no smaller ones after it (Hoare). */
+/** Reorder the points so that point k is where sorting by dimension `dim` would put it: no point
+    before it is larger, no point after it is smaller (Hoare's selection). */
 static void select_point(struct point *points, size_t n, size_t k, unsigned dim)
 {
 	uint32_t random = 1;
 	while (n > 1) {
-		/* The median of three, whose places make no order of files slow. */
+		/* The pivot is the median of three points at pseudo-random positions, so that an
+		   unlucky order of the rows cannot make this slow. */
 		random = random * 1664525 + 1013904223;
 		uint64_t a = points[random % n].key[dim], b = points[(random >> 8) % n].key[dim];
 		uint64_t c = points[(random >> 16) % n].key[dim];
@@ -43,8 +45,9 @@ static void select_point(struct point *points, size_t n, size_t k, unsigned dim)
 				break;
 			swap(&points[i++], &points[j--]);
 		}
-		/* Up to j none is larger than the pivot; after it none is smaller.  If the pivot is
-		   the last and the only one of its value, it stands alone. */
+		/* No point up to j is larger than the pivot, and no point after j is smaller.  If j
+		   is the last point, that point is the pivot and larger than all others: it alone
+		   becomes the second part. */
 		size_t left = j + 1 < n ? j + 1 : j;
 		if (k < left) {
 			n = left;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of equal width, one after the other, as bits.  Eight of them end at a byte, so that
- * positions and shifts within eight are constants where the width is one: the compiler makes a
- * function of each width.
+ * Pack numbers of equal width into bits, one after the other.  Eight numbers of any width end at a
+ * byte boundary.  So for a constant width, the byte positions and shifts of eight numbers are
+ * constants, too: the compiler makes a specialized loop for each width.
  */
 #include "index/segment/segment_impl.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * An object as the index stores it: its attributes, as numbers in columns.
+ * An object as the index stores it: its attributes as numbers, one per column.
  *
- * Signed seconds are stored with the top bit inverted, so that all columns compare as unsigned
- * numbers.
+ * Signed seconds are stored with the top bit inverted, so that the unsigned order of all columns is
+ * the order of their values.
  */
 #ifndef GM_INDEX_SEGMENT_ROW_H
 #define GM_INDEX_SEGMENT_ROW_H
@@ -18,37 +18,41 @@
 
 /** The columns, in the order in which a cluster stores them. */
 enum index_column {
-	IC_DIR,        /* the slot of the object's directory; of a directory its own slot */
-	IC_NAME,       /* number of its name in the dictionary of the cluster */
+	IC_DIR,        /* slot of the directory that contains the object; for a directory, its own
+	                  slot */
+	IC_NAME,       /* number of the name in the cluster */
 	IC_UID, IC_GID, IC_SIZE, IC_MSEC, IC_CSEC, IC_ASEC, IC_BSEC,
-	IC_INO, IC_MODE /* with the type */, IC_NLINK, IC_BLOCKS,
+	IC_INO, IC_MODE /* mode with the file type */, IC_NLINK, IC_BLOCKS,
 	IC_MNSEC, IC_CNSEC, IC_ANSEC, IC_BNSEC,
 	IC_RDEV,       /* major << 32 | minor */
 	IC_ATTRS,      /* stx_attributes */
 	IC_FLAGS,      /* enum index_flags */
 	IC_COUNT,
 	INDEX_ALL = (1 << IC_COUNT) - 1,   /* all columns, as a set */
-	IC_FIRST_ZONE = IC_UID, IC_END_ZONE = IC_INO,   /* columns that the manifest summarizes */
+	IC_FIRST_ZONE = IC_UID, IC_END_ZONE = IC_INO,   /* columns whose minimum and maximum are in
+	                                                   the manifest */
 };
 
 enum index_flags {
-	IF_BTIME = 1 << 0,      /* the time of birth is known */
-	/* The attributes are unknown: only the type and name count.  All others are 0, times the
-	   second 0: a scan knows from the least change time that there may be such an object. */
+	IF_BTIME = 1 << 0,      /* the birth time is known */
+	/* The attributes are unknown: only the name and the type are valid.  All other columns are
+	   0, and times are second 0.  So a least change time of 0 shows that a cluster or leaf may
+	   have such an object. */
 	IF_LOST = 1 << 1,
-	IF_UNREAD = 1 << 2,     /* a directory that could not be read, or not completely */
+	IF_UNREAD = 1 << 2,     /* a directory that could not be read completely */
 };
 
 enum {
-	INDEX_LEAF = 256,           /* rows of a leaf */
-	INDEX_SOFT_ROWS = 20000,    /* rows of a cluster; exceeded by one large directory */
-	INDEX_HARD_DIRS = 2000,     /* directories that a build puts into a cluster */
+	INDEX_LEAF = 256,           /* maximum rows of a leaf */
+	INDEX_SOFT_ROWS = 20000,    /* maximum rows of a cluster, except for a single directory with
+	                               more entries */
+	INDEX_HARD_DIRS = 2000,     /* maximum directories that a build puts into a cluster */
 	INDEX_SLOT_BITS = 12,
-	INDEX_SLOTS = 1 << INDEX_SLOT_BITS,  /* directories of a cluster, at most */
-	INDEX_NAME_MAX = 255,       /* bytes of a name */
+	INDEX_SLOTS = 1 << INDEX_SLOT_BITS,  /* maximum directories of a cluster */
+	INDEX_NAME_MAX = 255,       /* maximum bytes of a name */
 };
 
-/** A directory of an index: cluster << INDEX_SLOT_BITS | slot. */
+/** The number of a directory in an index: cluster << INDEX_SLOT_BITS | slot. */
 typedef uint32_t index_dir;
 #define INDEX_DIR_NONE UINT32_MAX    /* no directory; the parent of the root */
 static inline uint32_t index_dir_cluster(index_dir dir) { return dir >> INDEX_SLOT_BITS; }
@@ -68,20 +72,22 @@ static inline int64_t index_to_signed(uint64_t n)
 	return (int64_t)(n ^ (uint64_t)1 << 63);
 }
 
-/** Whether a number can be a time of day at which something was read, in seconds.  Readers refuse
-    others: so differences of two do not overflow. */
+/** Whether a number is valid as the time, in seconds since 1970, at which something was read.
+    Readers of the index reject other numbers, so that the difference of two times cannot
+    overflow. */
 static inline bool index_clock_valid(int64_t seconds)
 {
 	return seconds >= 0 && seconds <= INT64_MAX / 2;
 }
 
-/** Fill the attributes from statx.  IC_DIR and IC_NAME are not changed. */
+/** Set the attributes of a row from statx.  IC_DIR and IC_NAME are not changed. */
 void index_row_from(struct index_row *row, const struct k_statx *st);
 
-/** Fill the row of an object of which only the type, DT_*, is known (IF_LOST). */
+/** Set the attributes of a row whose object has a known type, DT_*, but no known attributes
+    (IF_LOST). */
 void index_row_lost(struct index_row *row, uint8_t type);
 
-/** Make statx attributes of a row: everything but the device and mount. */
+/** Make the result of statx from a row: everything except the device and the mount ID. */
 void index_row_to(const struct index_row *row, struct k_statx *st);
 
 /** Whether a name is "." or "..". */
@@ -90,14 +96,14 @@ static inline bool name_is_dots(const char *name, size_t len)
 	return (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.');
 }
 
-/** Whether a name can be that of an object.  "" is that of the root. */
+/** Whether a name is valid for an object.  The root of the index has the name "". */
 static inline bool name_valid(const char *name, size_t len)
 {
 	return len <= INDEX_NAME_MAX && !memchr(name, '\0', len) && !memchr(name, '/', len)
 	       && !name_is_dots(name, len);
 }
 
-/** The type, DT_*. */
+/** The file type of the object, DT_*. */
 static inline uint8_t index_row_type(const struct index_row *row)
 {
 	return (uint8_t)(row->col[IC_MODE] >> 12 & 15);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cluster that is read: its header and parts.
+ * Open a cluster: read its header and find its parts.
  */
 #include "index/segment/segment_impl.h"
 
@@ -9,7 +9,7 @@
 _Static_assert(SC_COUNT <= 32, "segment->verified has a bit for each column");
 _Static_assert(INDEX_SLOTS / INDEX_LEAF <= 32, "segment->slots_decoded has a bit for each leaf");
 
-/** Read where the parts are.  @return whether they are in the segment. */
+/** Read the offset and length of each part.  @return whether all parts are inside the segment. */
 static bool read_parts(struct segment *segment, size_t size)
 {
 	for (unsigned i = 0; i < SP_COUNT; ++i) {
@@ -25,7 +25,7 @@ static bool read_parts(struct segment *segment, size_t size)
 	return true;
 }
 
-/** Whether the parts have the lengths that the counts require. */
+/** Whether the lengths of the parts match the numbers of rows, slots and blocks in the header. */
 static bool lengths_valid(const struct segment *segment)
 {
 	uint64_t slot_leaves = ((uint64_t)segment->nslots + INDEX_LEAF - 1) / INDEX_LEAF;
@@ -40,7 +40,8 @@ static bool lengths_valid(const struct segment *segment)
 			return false;
 	}
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
-	       /* Each name is used by a row, and the ranges of rows were counted above. */
+	       /* Each name is used by a row.  The number of rows is plausible, since the ranges of
+	          all leaves exist. */
 	       && segment->nnames <= segment->nrows
 	       && segment->nblocks <= segment->nnames && segment->ndirnames <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a cluster: names, filters, rows in their order, columns, header.
+ * Write a cluster: names, filters, ordered rows, columns, header.
  */
 #include "index/segment/segment_impl.h"
 
@@ -9,16 +9,17 @@
 struct writer {
 	struct segment_contents *contents;
 	struct strbuf *out;
-	size_t begin;                     /* of the cluster in out */
+	size_t begin;                     /* offset of the cluster in `out` */
 	struct dict dict;
 	struct strbuf ranges[SC_COUNT];
-	size_t leaves;                    /* where the part of leaves begins in out */
-	uint64_t *values, *reference;     /* of a column, and of the one it may refer to */
+	size_t leaves;                    /* offset of the part of leaves in `out` */
+	uint64_t *values, *reference;     /* values of a column and of its reference column */
 };
 
 /* Columns. */
 
-/** How to store numbers: those that fit in as many bits together, the others as exceptions. */
+/** The layout of packed numbers.  Numbers that fit in `bits` bits are packed with this width; the
+    others are stored as exceptions. */
 struct layout {
 	unsigned bits, exception_bits, exceptions, size;
 };
@@ -43,7 +44,7 @@ static struct layout choose_layout(const uint64_t *values, unsigned n)
 	return best;
 }
 
-/** Append values.  @return whether there was memory. */
+/** Append the packed values of a leaf.  @return whether there was enough memory. */
 static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, struct layout how)
 {
 	uint64_t usual[INDEX_LEAF], exceptions[INDEX_LEAF];
@@ -65,7 +66,7 @@ static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, s
 	return !out->failed;
 }
 
-/** Append a column of a leaf.  @first  Its first row or slot, of n. */
+/** Append a column of a leaf.  @first  The first row or slot of the leaf, which has n. */
 static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned column)
 {
 	const uint32_t leaf = first / INDEX_LEAF;
@@ -106,7 +107,8 @@ static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned col
 	return 0;
 }
 
-/** Collect a column of rows or slots, in their order.  @return the number of values. */
+/** Collect the values of a column from the rows in their order, or from the slots.
+    @return the number of values. */
 static uint32_t collect(const struct writer *w, const uint32_t *order, unsigned column,
                         uint64_t *values)
 {
@@ -123,7 +125,8 @@ static uint32_t collect(const struct writer *w, const uint32_t *order, unsigned 
 	return column < IC_COUNT ? c->nrows : c->nslots;
 }
 
-/** Append all leaves of a column: a query that decodes few columns reads few pages. */
+/** Append all leaves of a column.  The leaves of one column are adjacent, so that a query that
+    decodes few columns reads few pages. */
 static int put_leaves(struct writer *w, const uint32_t *order, unsigned column)
 {
 	uint32_t all = collect(w, order, column, w->values);
@@ -137,7 +140,7 @@ static int put_leaves(struct writer *w, const uint32_t *order, unsigned column)
 	return 0;
 }
 
-/** Set the rows and names of slots, and verify that each row is in a directory. */
+/** Set the row and name of each slot, and check that the directory of each row has a row. */
 static int place_slots(struct segment_contents *c, const struct dict *dict, const uint32_t *order)
 {
 	for (uint32_t i = 0; i < c->nslots; ++i) {
@@ -163,15 +166,15 @@ static int place_slots(struct segment_contents *c, const struct dict *dict, cons
 	return 0;
 }
 
-/* The whole. */
+/* The whole cluster. */
 
-/** Where the header says where a part is. */
+/** The position in the header of the offset, length and checksum of a part. */
 static char *part_at(const struct writer *w, unsigned part)
 {
 	return w->out->data + w->begin + PARTS_AT + (size_t)24 * part;
 }
 
-/** Append zeros to a multiple of 8, and begin a part. */
+/** Append zeros up to a multiple of 8, then begin a part. */
 static void begin_part(struct writer *w, unsigned part)
 {
 	size_t at = w->out->len - w->begin;
@@ -180,7 +183,8 @@ static void begin_part(struct writer *w, unsigned part)
 		store64(part_at(w, part), w->out->len - w->begin);
 }
 
-/** End the part that was begun.  @whole  It has a checksum in the header. */
+/** End the part that was begun.
+    @whole  Whether the header has a checksum of the whole part. */
 static void end_part(struct writer *w, unsigned part, bool whole)
 {
 	if (w->out->failed)
