@@ -72,8 +72,7 @@ static int check_names(struct segment *segment, struct strbuf *why)
 	return 0;
 }
 
-/** Decode a column, and check that the stored minimum and maximum of each leaf are those of its
-    values. */
+/** Decode a column, and check that the minimum and maximum stored for each leaf are right. */
 static int check_column(struct segment *segment, unsigned column, uint32_t leaves)
 {
 	for (uint32_t leaf = 0; leaf < leaves; ++leaf) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of an index, and their commit.
+ * Change an index, and commit the changes.
  *
- * The records of a commit wait in memory and are written at once.  If that fails, they still wait,
- * and the file is cut where the last commit ended: the next commit writes all of them again.
+ * The records of the changes are collected in memory; a commit writes all of them at once.  If
+ * writing fails, the journal is truncated to the end of the last commit, and the records stay in
+ * memory for the next commit.
  */
 #include "index/store/store_impl.h"
 
 #include "os/change.h"
 
-/** Apply a change, and append its record. */
+/** Apply a change to the state in memory, and append its record to index->pending. */
 static int change(struct index *index, const struct journal_record *r)
 {
 	struct strbuf *pending = &index->pending;
@@ -27,20 +28,20 @@ static int change(struct index *index, const struct journal_record *r)
 	return 0;
 }
 
-/** Check a name.  @return 0, or -1 (EINVAL). */
+/** Check that a name is valid for an object other than the root.  @return 0, or -1 (EINVAL). */
 static int check_name(const char *name, size_t len)
 {
 	return len > 0 && name_valid(name, len) ? 0 : fail(EINVAL);
 }
 
-/** Whether a directory exists.  @return 0, or -1 (ENOENT ...). */
+/** Check that a directory exists.  @return 0, or -1 (ENOENT ...). */
 static int check_dir(struct index *index, index_dir dir)
 {
 	index_dir parent;
 	return index_dir_parent(index, dir, &parent);
 }
 
-/** Begin the record of a change of an object. */
+/** Make the record of a change, without a row. */
 static struct journal_record record_of(enum journal_type type, index_dir dir, const char *name,
                                        size_t len)
 {
@@ -50,7 +51,7 @@ static struct journal_record record_of(enum journal_type type, index_dir dir, co
 	};
 }
 
-/** Set the row of a record. */
+/** Set the row of a record.  The columns that place the row are those of the record. */
 static void set_row(struct journal_record *r, const struct index_row *row)
 {
 	r->row = *row;
@@ -79,7 +80,7 @@ int index_remove(struct index *index, index_dir dir, const char *name, size_t le
 }
 
 /** Find a free slot in a cluster, preferably one that was never used.
-    @return 1, 0: none, or -1. */
+    @return 1; 0: the cluster has no free slot, or too many rows; or -1. */
 static int free_slot(struct index *index, uint32_t cluster, index_dir *dir)
 {
 	const struct index_cluster *c = &index->m.clusters[cluster];
@@ -100,7 +101,8 @@ static int free_slot(struct index *index, uint32_t cluster, index_dir *dir)
 	return 0;
 }
 
-/** Choose a place for a new directory. */
+/** Choose the number of a new directory: in the cluster of its parent, in the cluster index->spill,
+    or in a new cluster. */
 static int place_dir(struct index *index, index_dir parent, index_dir *dir)
 {
 	uint32_t near = parent == INDEX_DIR_NONE ? UINT32_MAX : index_dir_cluster(parent);
@@ -200,7 +202,7 @@ int index_commit(struct index *index)
 	index->m.info.bytes += pending->len;
 	index->dirty = false;
 	strbuf_reset(pending);
-	/* If this fails, it is written with the next commit. */
+	/* If writing this record fails, it is written with the next commit. */
 	r.type = JR_SYNCED;
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)
 		return 0;

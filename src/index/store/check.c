@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verifying an index: each cluster, and that the directories are one tree. */
+/* Verify an index: check each cluster, and that the directories are one tree. */
 #include "index/store/store_impl.h"
 
 #include "base/array.h"
@@ -15,13 +15,13 @@ struct check {
 	struct index *index;
 	struct strbuf *why;
 	unsigned faults;
-	uint32_t *first;         /* of each cluster: where its slots begin in states */
+	uint32_t *first;         /* [cluster]: index in `states` of its first slot */
 	uint8_t *states;
 	index_dir *way;
 	size_t nway, way_room;
 };
 
-/** Note a fault of a cluster or, with a slot, of a directory. */
+/** Report a fault of a cluster or, if `slot` is not UINT32_MAX, of a directory. */
 __attribute__((format(printf, 4, 5)))
 static void fault(struct check *check, uint32_t cluster, uint32_t slot, const char *format, ...)
 {
@@ -37,7 +37,7 @@ static void fault(struct check *check, uint32_t cluster, uint32_t slot, const ch
 	strbuf_putc(check->why, '\n');
 }
 
-/** Compare the summary of a cluster with its leaves. */
+/** Compare the summary of a cluster in the manifest with its leaves and slots. */
 static void check_summary(struct check *check, uint32_t cluster, struct segment *segment)
 {
 	const struct segment_summary *summary = index_summary(check->index, cluster);
@@ -65,7 +65,8 @@ static void check_summary(struct check *check, uint32_t cluster, struct segment 
 		      (unsigned)summary->ndirs, (unsigned)ndirs);
 }
 
-/** Check a segment and the delta's objects.  @return 0, or -1 (ENOMEM). */
+/** Check the segment of a cluster, and that the directories of the objects in its delta exist.
+    @return 0, or -1 (ENOMEM). */
 static int check_cluster(struct check *check, uint32_t cluster)
 {
 	struct index *index = check->index;
@@ -97,7 +98,7 @@ static int check_cluster(struct check *check, uint32_t cluster)
 	return rc;
 }
 
-/** The state of a directory; NULL: its number is none. */
+/** The state of a directory; NULL: no cluster has a slot with its number. */
 static uint8_t *state_of(struct check *check, index_dir dir)
 {
 	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
@@ -107,7 +108,10 @@ static uint8_t *state_of(struct check *check, index_dir dir)
 	return &check->states[check->first[cluster] + slot];
 }
 
-/** Follow the parents of a directory up to one whose state is known.  @return 0, or -1. */
+/** Follow the parents of a directory up to the root, or to a directory whose state is known.
+    Report a fault if there is a cycle or a parent is missing; set the states of all directories
+    passed.
+    @return 0, or -1 (ENOMEM). */
 static int check_way(struct check *check, index_dir dir)
 {
 	struct index *index = check->index;
@@ -126,12 +130,12 @@ static int check_way(struct check *check, index_dir dir)
 			if (state && errno != ENOENT) {
 				if (errno == ENOMEM)
 					return -1;
-				/* Its cluster was reported. */
+				/* The fault of the cluster was reported by check_cluster(). */
 				*state = DS_BAD;
 				result = DS_BAD;
 				break;
 			}
-			/* A slot may be free. */
+			/* No directory led here, so the slot may be free. */
 			if (check->nway == 0)
 				return 0;
 			what = "its parent does not exist";
@@ -163,7 +167,7 @@ static int check_way(struct check *check, index_dir dir)
 	return 0;
 }
 
-/** Check that all directories are below the root. */
+/** Check that all directories are below the root.  @return 0, or -1 (ENOMEM). */
 static int check_tree(struct check *check)
 {
 	struct index *index = check->index;
@@ -175,7 +179,7 @@ static int check_tree(struct check *check)
 	for (uint32_t i = 0; i < n; ++i) {
 		uint32_t slots = 0;
 		check->first[i] = (uint32_t)total;
-		/* A damaged one was reported. */
+		/* The fault of a damaged cluster was reported by check_cluster(). */
 		if (cluster_slots(index, i, &slots) != 0 && errno == ENOMEM)
 			return -1;
 		total += slots;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The changes of a cluster: a list of objects, found by a hash of slot and name; and a list of
- * directories, found by their slot.
+ * The delta of a cluster: the changes since its segment was written.  Changed objects are in a
+ * list, and are found by a hash of slot and name.  Changed directories are in a list, and are found
+ * by slot.
  *
- * A slot that is cleared hides the objects of the segment and the items before `since`: removing a
- * directory of any size is one step.
+ * Removing a directory sets `cleared` for its slot, which hides the objects in the segment and the
+ * items before `since`.  So removing a directory takes one step, however many objects it has.
  */
 #include "index/store/store_impl.h"
 
@@ -55,7 +56,7 @@ const struct delta_item *delta_find(const struct delta *d, uint32_t slot, const 
 	return NULL;
 }
 
-/** Put an object, or note that there is none. */
+/** Add, replace or remove an object. */
 static int apply_item(struct delta *d, const struct journal_record *r)
 {
 	const struct delta_item *found = delta_find(d, r->slot, r->name, r->len);
@@ -87,7 +88,7 @@ static int apply_item(struct delta *d, const struct journal_record *r)
 	return 0;
 }
 
-/** Put or remove a directory. */
+/** Add, replace or remove a directory. */
 static int apply_dir(struct delta *d, const struct journal_record *r)
 {
 	uint32_t at = map64_get(&d->by_slot, r->slot);

@@ -6,14 +6,15 @@
 
 #include <stdlib.h>
 
-/** Where a directory is: in the delta, or in a slot of a segment. */
+/** A directory, as a change in the delta or as a slot of the segment. */
 struct dir_at {
-	const struct delta_slot *changed;    /* NULL: in the segment */
+	const struct delta_slot *changed;    /* NULL: the delta has no change of the directory; the
+	                                        members below are set */
 	struct segment *segment;
 	struct segment_slot slot;
 };
 
-/** Find a directory.  @return as dir_view(). */
+/** Find a directory in the delta or the segment of its cluster.  @return as dir_view(). */
 static int dir_find(struct index *index, index_dir dir, struct dir_at *at)
 {
 	uint32_t cluster = index_dir_cluster(dir), slot = index_dir_slot(dir);
@@ -107,7 +108,8 @@ bool cluster_has_parent(const struct index *index, uint32_t cluster, index_dir p
 	return has;
 }
 
-/** Find a subdirectory in a cluster.  @return 1, 0: not in this one, or -1. */
+/** Find a subdirectory of `parent` whose slot is in a cluster.
+    @return 1; 0: the cluster does not have this subdirectory; or -1. */
 static int find_in(struct index *index, uint32_t cluster, index_dir parent, const char *name,
                    size_t len, index_dir *dir)
 {
@@ -142,7 +144,7 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 	return 0;
 }
 
-/** Find a subdirectory.  @return as index_lookup(). */
+/** Find a subdirectory by its name.  @return as index_lookup(). */
 static int find_dir(struct index *index, index_dir parent, const char *name, size_t len,
                     index_dir *dir)
 {
@@ -187,12 +189,13 @@ int index_path(struct index *index, index_dir dir, index_dir below, struct strbu
 			goto end;
 		}
 		if (dir_view(index, dir, 0, &view) != 0) {
-			/* Its child has named it. */
+			/* A directory was found that names this parent, which does not exist. */
 			if (errno == ENOENT && n > 0)
 				errno = EBADMSG;
 			goto end;
 		}
-		/* A circle comes back to a directory that was noted less than its length ago. */
+		/* Detect a cycle (Brent): remember a directory after 1, 2, 4 ... steps; in a cycle,
+		   it is reached again. */
 		if (dir == seen) {
 			errno = EBADMSG;
 			goto end;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folding: clusters with large deltas are written again, into a new segment file.
+ * Fold an index: rewrite the clusters with large deltas, with the changes, into a new segment file.
  *
- * The new file also takes the live clusters of files that are more than half dead, or not larger
- * than twice what it has itself; so files remain few, and a cluster is copied seldom.  The new
- * journal begins with the deltas that are left.  All of it is made beside the old state, which is
- * in use until the new manifest is in place.
+ * A cluster in an old file is live if it was not rewritten.  The live clusters of an old file are
+ * also copied into the new file, if they are less than half of the old file, or at most twice as
+ * large as the new file.  So there are few files, and a cluster is copied rarely.  The new journal
+ * begins with the deltas of the clusters that were not rewritten.  The old files and the state in
+ * memory stay in use until the new manifest has replaced the old one.
  */
 #include "index/store/store_impl.h"
 
@@ -16,19 +17,21 @@
 #include <stdlib.h>
 
 enum {
-	FOLD_CHANGES = 2048,     /* of a cluster; or more than one FOLD_PART-th of its rows */
+	FOLD_CHANGES = 2048,     /* a cluster is rewritten if it has more changes, or more than
+	                            1/FOLD_PART of its rows */
 	FOLD_PART = 10,
-	FOLD_JOURNAL = 64 << 20, /* bytes of a journal that are too many: all deltas are folded */
+	FOLD_JOURNAL = 64 << 20, /* maximum bytes of a journal: if it is larger, all clusters with a
+	                            delta are rewritten */
 };
 
-/** Whether a cluster is to be rewritten. */
+/** Whether to rewrite a cluster.  @all  Rewrite every cluster that has a delta. */
 static bool is_due(const struct index_cluster *c, bool all)
 {
 	size_t n = delta_size(c->delta);
 	return n > 0 && (all || n > FOLD_CHANGES || n * FOLD_PART > c->summary.nrows);
 }
 
-/* The contents of a cluster, merged. */
+/* The contents of a cluster: its segment with its delta applied. */
 
 struct merge {
 	struct index_row *rows;
@@ -46,7 +49,7 @@ static void merge_destroy(struct merge *merge)
 	free(merge->slots);
 }
 
-/** Add a name.  @return its number, or UINT32_MAX. */
+/** Add a name.  @return its index in merge->names, or UINT32_MAX. */
 static uint32_t merge_name(struct merge *merge, const char *text, size_t len)
 {
 	if (!ARRAY_ROOM(merge->names, merge->nnames, &merge->names_room))
@@ -64,7 +67,7 @@ static int merge_row(struct merge *merge, const struct index_row *row, uint32_t 
 	return 0;
 }
 
-/** Add the rows of a leaf that are not replaced. */
+/** Add the rows of a leaf that the delta does not replace or remove. */
 static int merge_leaf(struct index *index, uint32_t cluster, struct segment *segment,
                       uint32_t leaf, struct merge *merge)
 {
@@ -87,7 +90,7 @@ static int merge_leaf(struct index *index, uint32_t cluster, struct segment *seg
 	return 0;
 }
 
-/** Add what a segment has. */
+/** Add the names, slots and rows of the segment of a cluster. */
 static int merge_segment(struct index *index, uint32_t cluster, struct segment *segment,
                          struct merge *merge)
 {
@@ -109,7 +112,7 @@ static int merge_segment(struct index *index, uint32_t cluster, struct segment *
 	return 0;
 }
 
-/** Add what a delta has. */
+/** Add the directories and rows of the delta of a cluster. */
 static int merge_delta(struct index *index, uint32_t cluster, struct merge *merge)
 {
 	const struct delta *d = index->m.clusters[cluster].delta;
@@ -127,7 +130,7 @@ static int merge_delta(struct index *index, uint32_t cluster, struct merge *merg
 	return 0;
 }
 
-/** Write a cluster with its delta.  @out  Appended. */
+/** Append a cluster to `out`, with its delta applied. */
 static int merge_cluster(struct index *index, uint32_t cluster, struct strbuf *out,
                          struct segment_summary *summary)
 {
@@ -162,16 +165,16 @@ end:
 
 struct fold {
 	struct index *index;
-	struct manifest m;       /* the new one; of a cluster that is not rewritten it has the
-	                            parents of the old one */
-	bool *moved;             /* of each cluster: it is in the new file */
-	bool *merged;            /* and has its delta in it */
+	struct manifest m;       /* the new manifest; clusters that are not rewritten share the
+	                            array `parents` with the old manifest */
+	bool *moved;             /* [cluster]: in the new file */
+	bool *merged;            /* [cluster]: in the new file, with its delta applied */
 	struct store_file segment, journal;
 	struct strbuf bytes;
 	uint64_t journal_lsn;
 };
 
-/** Append a cluster to the new file, which begins with the first. */
+/** Append a cluster to the new segment file, which is created for the first cluster. */
 static int fold_write(struct fold *f, uint32_t cluster, const char *bytes, size_t size)
 {
 	struct os *os = f->index->os;
@@ -186,7 +189,7 @@ static int fold_write(struct fold *f, uint32_t cluster, const char *bytes, size_
 	return store_write(os, &f->segment, bytes, size);
 }
 
-/** Rewrite the clusters that are due. */
+/** Rewrite the clusters for which is_due() is true. */
 static int fold_merge(struct fold *f, bool all)
 {
 	for (uint32_t i = 0; i < f->m.nclusters; ++i) {
@@ -207,7 +210,7 @@ static int fold_merge(struct fold *f, bool all)
 	return 0;
 }
 
-/** Copy the clusters of a file that are not in the new one. */
+/** Copy the clusters of an old file that are not in the new file yet. */
 static int fold_copy(struct fold *f, uint32_t file)
 {
 	const struct manifest *old = &f->index->m;
@@ -215,13 +218,13 @@ static int fold_copy(struct fold *f, uint32_t file)
 		const struct index_cluster *c = &old->clusters[i];
 		if (c->file == file && !f->moved[i]
 		    && fold_write(f, i, old->files[file].map + c->offset, c->size) != 0)
-			/* The kernel cannot read a page of the map. */
+			/* EFAULT: the kernel cannot read a page of the map. */
 			return errno == EFAULT ? fail(EBADMSG) : -1;
 	}
 	return 0;
 }
 
-/** Copy what is left of files that are mostly dead, or small. */
+/** Copy the live clusters of the old files that are mostly unused, or small. */
 static int fold_compact(struct fold *f)
 {
 	const struct manifest *old = &f->index->m;
@@ -246,7 +249,7 @@ static int fold_compact(struct fold *f)
 	return rc;
 }
 
-/** Give the new manifest its files: the old ones that have live clusters, and the new one. */
+/** Set the files of the new manifest: the old files that have live clusters, and the new file. */
 static int fold_files(struct fold *f)
 {
 	const struct manifest *old = &f->index->m;
@@ -283,7 +286,7 @@ static int fold_record(struct fold *f, const struct journal_record *r)
 	return journal_append(&f->bytes, f->m.journal, r, ++f->journal_lsn);
 }
 
-/** Append the delta of a cluster. */
+/** Append the changes in the delta of a cluster. */
 static int fold_delta(struct fold *f, uint32_t cluster, const struct delta *d)
 {
 	for (size_t i = 0; d && i < d->nslots; ++i) {
@@ -316,7 +319,7 @@ static int fold_delta(struct fold *f, uint32_t cluster, const struct delta *d)
 	return 0;
 }
 
-/** Write the new journal, with the deltas that are left. */
+/** Write the new journal, with the deltas of the clusters that were not rewritten. */
 static int fold_journal(struct fold *f)
 {
 	struct os *os = f->index->os;
@@ -341,11 +344,11 @@ static int fold_journal(struct fold *f)
 		return -1;
 	if (os_fsync(os, f->journal.fd) != 0)
 		return -1;
-	/* The new files may have been made from pages that were lost. */
+	/* The new files are invalid if a page of the maps that they were made from was lost. */
 	return store_intact(&f->index->m);
 }
 
-/** Begin: a copy of the manifest. */
+/** Begin with a copy of the old manifest, without its files. */
 static int fold_begin(struct fold *f)
 {
 	const struct manifest *old = &f->index->m;
@@ -364,14 +367,14 @@ static int fold_begin(struct fold *f)
 	return 0;
 }
 
-/** The new manifest is in place: use it. */
+/** Use the new manifest, which has replaced the old one on disk. */
 static void fold_adopt(struct fold *f)
 {
 	struct index *index = f->index;
 	struct manifest *old = &index->m;
 	for (uint32_t i = 0; i < old->nclusters; ++i) {
 		struct index_cluster *from = &old->clusters[i], *to = &f->m.clusters[i];
-		/* A segment that stays open belongs to the copy. */
+		/* The copy in the new manifest keeps the open segments of all other clusters. */
 		if (f->moved[i]) {
 			segment_close(from->segment);
 			to->segment = NULL;
@@ -404,7 +407,7 @@ static void fold_adopt(struct fold *f)
 	store_count(index);
 }
 
-/** Map the new file, through the descriptor that wrote it. */
+/** Map the new segment file by the descriptor that wrote it, and sync the file. */
 static int fold_map(struct fold *f)
 {
 	if (f->segment.fd < 0)
@@ -418,7 +421,7 @@ static void fold_destroy(struct fold *f)
 {
 	int error = errno;
 	const struct manifest *old = &f->index->m;
-	/* Not adopted. */
+	/* If fold_adopt() was called, f->m.clusters and f->m.files are NULL. */
 	for (uint32_t i = 0; f->m.clusters && f->merged && i < old->nclusters; ++i)
 		if (f->merged[i])
 			free(f->m.clusters[i].parents);

@@ -2,23 +2,23 @@
 /*
  * The journal as bytes.  All numbers are little-endian; records begin at multiples of 8.
  *
- *     head         "gmindexJ", version, 0 (4 bytes each), number, LSN before the first record, and
- *                  checksum (8 bytes each)
+ *     header       "gmindexJ" (8 bytes), version, 0 (4 bytes each), number of the file, LSN of the
+ *                  last change before the journal, checksum of the header (8 bytes each)
  *     record
- *       0  4       its length
+ *       0  4       length of the record
  *       4  2       type
  *       6  2       length of the name
  *       8  4       cluster
  *      12  4       slot
- *      16  8       LSN: one more than that of the record before
- *      24  ...     PUT, PUT_DIR: the columns of the row but IC_DIR and IC_NAME, 8 bytes each;
+ *      16  8       LSN (log sequence number): 1 more than the LSN of the previous record
+ *      24  ...     PUT, PUT_DIR: all columns of the row except IC_DIR and IC_NAME, 8 bytes each;
  *                  PUT_DIR: parent, 0 (4 bytes each), listed (8 bytes);
  *                  COMMIT: fresh, flags, looked, generation (8 bytes each)
- *       ...        the name, padded by zeros
- *       ..  8      checksum: XXH3 with the number of the journal as its seed
+ *       ...        the name, padded with zeros to a multiple of 8
+ *       ..  8      checksum: XXH3, with the number of the journal file as its seed
  *
- * A writer appends records and a COMMIT, syncs, and only then appends SYNCED.  So what a crash has
- * left, a last commit that is incomplete, differs from damage: SYNCED does not follow it.
+ * A writer appends records and a COMMIT, syncs the file, and only then appends SYNCED.  So an
+ * incomplete commit after a crash can be told from damage: no SYNCED record follows it.
  */
 #include "index/store/store_impl.h"
 
@@ -34,10 +34,10 @@ enum {
 	FLAG_INCOMPLETE = 1,
 };
 
-/** What a type of record has. */
+/** The contents of each type of record. */
 static const struct shape {
 	bool row, name;
-	uint16_t more;           /* bytes */
+	uint16_t more;           /* bytes of further members */
 } shapes[JR_END_TYPES] = {
 	[JR_PUT] = {.row = true, .name = true},
 	[JR_REMOVE] = {.name = true},
@@ -47,7 +47,7 @@ static const struct shape {
 	[JR_SYNCED] = {0},
 };
 
-/** The length of a record. */
+/** The length in bytes of a record whose name has `len` bytes. */
 static size_t record_size(enum journal_type type, size_t len)
 {
 	const struct shape *shape = &shapes[type];
@@ -128,7 +128,7 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 		r->generation = bytes_get64(&in);
 	}
 	r->name = bytes_take(&in, r->len);
-	/* Only the root of an index has no name. */
+	/* Only the root of an index has an empty name. */
 	bool named = r->len > 0 || (r->type == JR_PUT_DIR && r->parent == INDEX_DIR_NONE);
 	if (in.failed || r->lsn != lsn || named != shape->name || r->slot >= INDEX_SLOTS
 	    || !name_valid(r->name, r->len) || !index_clock_valid(r->listed)
@@ -138,7 +138,7 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 	return true;
 }
 
-/** Whether a SYNCED record with an LSN of at least `lsn` follows. */
+/** Whether a valid SYNCED record with an LSN of at least `lsn` exists at or after offset `at`. */
 static bool synced_later(const char *bytes, size_t size, size_t at, uint64_t number, uint64_t lsn)
 {
 	struct journal_record r;

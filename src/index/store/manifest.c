@@ -2,17 +2,18 @@
 /*
  * The manifest as bytes.  All numbers are little-endian.
  *
- *     "gmindexM", version, whether it is incomplete (4 bytes each)
+ *     "gmindexM" (8 bytes), version, whether the index is incomplete (4 bytes each)
  *     root directory, length of `root` (4 bytes each)
  *     uuid (64 bytes), type (32)
  *     fresh, looked, generation, journal, LSN, next (8 bytes each)
  *     root
  *     number of files, of clusters (4 bytes each)
  *     files: number, size (8 bytes each)
- *     clusters: file, number of parents (4 bytes each); offset, size, LSN, checksum of the head
- *         (8 bytes each), rows, directories (4 bytes each), minimum and maximum of each column that
- *         is summarized (8 bytes each); then its parents (4 bytes each)
- *     checksum of all this: XXH3 (8 bytes)
+ *     clusters: index of the file, number of parents (4 bytes each); offset, size, LSN, checksum of
+ *         the first INDEX_HEAD bytes (8 bytes each); number of rows, number of directories (4 bytes
+ *         each); minimum and maximum of each column from IC_FIRST_ZONE to IC_END_ZONE - 1 (8 bytes
+ *         each); the parents, see index_parents() (4 bytes each)
+ *     checksum of all bytes above: XXH3 (8 bytes)
  */
 #include "index/store/store_impl.h"
 
@@ -24,9 +25,11 @@
 
 enum {
 	FILE_SIZE = 16,
-	CLUSTER_LEAST = 48 + (IC_END_ZONE - IC_FIRST_ZONE) * 16,   /* bytes, without parents */
+	CLUSTER_LEAST = 48 + (IC_END_ZONE - IC_FIRST_ZONE) * 16,   /* bytes of a cluster without
+	                                                              parents */
 };
-enum { PARENTS_NEAR = 16 };  /* of a new one: the last ones are those that are repeated most */
+enum { PARENTS_NEAR = 16 };  /* number of last parents of a cluster that a new parent is compared
+                                with: most duplicates are near */
 
 static const char magic[8] = "gmindexM";
 
@@ -60,7 +63,7 @@ static int compare_dirs(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/** Keep each parent of a cluster once. */
+/** Sort the parents of a cluster and remove duplicates. */
 static void unite_parents(struct index_cluster *c)
 {
 	size_t n = 1;
@@ -78,7 +81,9 @@ int cluster_add_parent(struct index_cluster *c, uint32_t number, index_dir paren
 	for (size_t i = c->nparents; i > 0 && c->nparents - i < PARENTS_NEAR; --i)
 		if (c->parents[i - 1] == parent)
 			return 0;
-	/* A journal can name any number.  At least half of the room is free afterwards. */
+	/* If the array is full, remove duplicates first: a journal can name any directory as
+	   parent, but cannot make the array large by duplicates.  At least half of the array is
+	   free afterwards. */
 	if (c->nparents == c->parents_room) {
 		if (c->nparents > 0)
 			unite_parents(c);
@@ -117,7 +122,8 @@ int manifest_encode(const struct manifest *m, struct strbuf *out)
 	for (size_t i = 0; i < m->nclusters; ++i) {
 		const struct index_cluster *c = &m->clusters[i];
 		uint32_t nparents = (uint32_t)c->nparents;
-		/* A fold rewrites each cluster that has nothing but a delta. */
+		/* A fold rewrites each cluster that has only a delta, so all clusters have a
+		   segment. */
 		if (c->file == INDEX_NO_FILE)
 			return fail(EINVAL);
 		bytes_put32(out, c->file);
@@ -141,7 +147,7 @@ int manifest_encode(const struct manifest *m, struct strbuf *out)
 	return out->failed ? fail(ENOMEM) : 0;
 }
 
-/** Copy a text.  @return 0, or -1 (EBADMSG, ENOMEM). */
+/** Copy a text without NUL.  @return 0, or -1 (EBADMSG, ENOMEM). */
 static int get_text(struct bytes *in, size_t len, char **text)
 {
 	const char *at = bytes_take(in, len);
@@ -151,7 +157,7 @@ static int get_text(struct bytes *in, size_t len, char **text)
 	return *text ? 0 : -1;
 }
 
-/** Copy a text that fills its field with NULs.  @return whether it has one. */
+/** Copy a text that is padded with NULs to `size` bytes.  @return whether it ends with a NUL. */
 static bool get_field(struct bytes *in, char *text, size_t size)
 {
 	const char *at = bytes_take(in, size);
@@ -167,7 +173,7 @@ static int get_files(struct bytes *in, struct manifest *m, size_t n)
 			return -1;
 		struct index_file *file = &m->files[m->nfiles];
 		*file = (struct index_file){.number = bytes_get64(in), .size = bytes_get64(in)};
-		/* A size that fits an off_t and an address. */
+		/* The size must fit off_t and size_t. */
 		if (in->failed || file->size == 0 || file->size > SIZE_MAX / 4
 		    || file->number >= m->next)
 			return fail(EBADMSG);

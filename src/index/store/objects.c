@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/** Visit a row of a segment.  @return 0, or -1. */
+/** Visit a row of a segment, unless the delta replaces or removes it.  @return 0, or -1. */
 static int visit_row(struct index *index, uint32_t cluster, struct segment *segment, uint32_t n,
                      const struct objects_visit *visit)
 {
@@ -132,22 +132,22 @@ uint64_t objects_digest(const struct index_row *row, bool atime)
 
 struct known_object {
 	uint64_t digest;
-	uint32_t name;            /* where it is in names */
-	uint32_t next;            /* of the same directory */
-	uint32_t chain;           /* of the same hash */
+	uint32_t name;            /* offset in known.names */
+	uint32_t next;            /* next object of this directory */
+	uint32_t chain;           /* next object with this hash */
 	uint16_t slot;
 	uint8_t len;
 	bool seen;
 };
 
 struct known {
-	const unsigned char *slots;   /* while loading */
+	const unsigned char *slots;   /* set of slots to load; used only while loading */
 	struct known_object *objects;
 	size_t n, room;
 	struct strbuf names;
-	uint32_t heads[INDEX_SLOTS];  /* of each directory */
+	uint32_t heads[INDEX_SLOTS];  /* [slot]: first object */
 	uint32_t *hashes;
-	size_t nhashes;           /* a power of two */
+	size_t nhashes;           /* size of `hashes`: a power of two */
 };
 
 static uint32_t *known_head(struct known *known, uint32_t slot, const char *name, size_t len)

@@ -22,9 +22,10 @@
 #include <sys/vfs.h>
 #include <xxhash.h>
 
-/* The directory of all indexes. */
+/* The directory that contains all indexes. */
 
-/** Append the path of the directory of all indexes.  @return 0, or -1 (ENOENT: no home). */
+/** Append the path of the directory that contains all indexes.
+    @return 0, or -1.  Errors: ENOENT: the user has no home directory; ENOMEM. */
 static int place_path(struct os *os, const char *given, struct strbuf *path)
 {
 	const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
@@ -75,7 +76,8 @@ void index_place_uuid(struct os *os, int fd, const struct mount *mount, const ch
 	if (id == 0 || id == makedev(mount->dev_major, mount->dev_minor))
 		return;
 	n = (size_t)snprintf(uuid, INDEX_UUID, "fsid-%016" PRIx64, id);
-	/* The number of an overlay is that of the file system of its upper layer. */
+	/* The f_fsid of an overlay is that of the file system of its upper layer, so append the
+	   inode number of its root directory. */
 	if (fstype_flags(mount->fstype) & FST_LAYERED && os_fstatat(os, fd, "", &st) == 0)
 		snprintf(uuid + n, INDEX_UUID - n, "-%" PRIu64, (uint64_t)st.st_ino);
 }
@@ -113,8 +115,8 @@ const char *index_why(enum place_why why)
 	return phrases[why];
 }
 
-/** Whether the name of a mount says that it is of a snapshot: those of snapper and Timeshift, of
-    zfs ("pool/data@name"), and of nilfs2. */
+/** Whether the mount table shows that a mount is a snapshot: by a path of snapper or Timeshift, by
+    the name of a zfs snapshot ("pool/data@name"), or by the option cp of nilfs2. */
 static bool is_snapshot(const struct mount *m)
 {
 	const char *at = m->root ? strstr(m->root, "/.snapshots/") : NULL;
@@ -131,14 +133,16 @@ static bool is_snapshot(const struct mount *m)
 	return found;
 }
 
-/** Whether a mount is where udisks and its predecessors mount removable media. */
+/** Whether a mount point is in the directory where udisks, or a program before udisks, mounts
+    removable media. */
 static bool is_media(const struct mount *m)
 {
 	return m->point && (word_below(m->point, "/run/media")
 	                    || word_below(m->point, "/media"));
 }
 
-/** Why a mount gets no index, whatever the other mounts are; or PLACE_INDEX. */
+/** Decide whether a mount gets an index, without considering the other mounts.
+    @return the reason against it, or PLACE_INDEX. */
 static enum place_why judge_alone(const struct place *place)
 {
 	const struct mount *m = place->mount;
@@ -146,7 +150,8 @@ static enum place_why judge_alone(const struct place *place)
 	bool top = m->point && strcmp(m->point, "/") == 0;
 	if (!(type & FST_KNOWN))
 		return m->fstype && strncmp(m->fstype, "fuse", 4) == 0 ? PLACE_FUSE : PLACE_UNKNOWN;
-	/* Of the types without user files, what is searched last is made by the kernel. */
+	/* The type holds no user files on a disk.  If searches visit it last, the kernel generates
+	   its files; else it is in memory. */
 	if (type & FST_PSEUDO)
 		return type & FST_LAST ? PLACE_PSEUDO : PLACE_MEMORY;
 	if (type & FST_NET)
@@ -155,7 +160,7 @@ static enum place_why judge_alone(const struct place *place)
 		return PLACE_FUSE;
 	if (place->hidden || !m->point || !m->root)
 		return PLACE_HIDDEN;
-	/* The root directory can be a snapshot: a system that was rolled back. */
+	/* The root directory of a running system may be a snapshot, after a rollback. */
 	if (!top && (place->snapshot || is_snapshot(m)))
 		return PLACE_SNAPSHOT;
 	if (!top && (place->removable || is_media(m)))
@@ -165,8 +170,8 @@ static enum place_why judge_alone(const struct place *place)
 	return place->blocks && !top ? PLACE_BLOCKS : PLACE_INDEX;
 }
 
-/** Whether two mounts of a file system show one tree without a boundary: of btrfs, the same
-    subvolume. */
+/** Whether two mounts of one file system show the same directory tree: of a btrfs, they must show
+    the same subvolume. */
 static bool same_tree(const struct mount *a, const struct mount *b)
 {
 	if (!(fstype_flags(a->fstype) & FST_SUBVOL))
@@ -181,8 +186,9 @@ static bool same_tree(const struct mount *a, const struct mount *b)
 	return same;
 }
 
-/** Whether a mount is to be indexed rather than another one that shows the same directory or one
-    below it. */
+/** Whether to index mount `a` rather than `b`, if both show the same directory, or one shows a
+    directory below that of the other.  The mount of the higher directory is better, then the
+    shorter mount point. */
 static bool is_better(const struct mount *a, const struct mount *b)
 {
 	size_t n = strlen(a->root), m = strlen(b->root);
@@ -193,7 +199,8 @@ static bool is_better(const struct mount *a, const struct mount *b)
 	return n < m || (n == m && strcmp(a->point, b->point) < 0);
 }
 
-/** The mount that a path leads to, by the table; SIZE_MAX: unknown. */
+/** Find the mount that has a path, according to the mount points.  @return its index; SIZE_MAX:
+    none. */
 static size_t mount_of_path(const struct place *places, size_t n, const char *path)
 {
 	size_t best = SIZE_MAX;
@@ -206,8 +213,9 @@ static size_t mount_of_path(const struct place *places, size_t n, const char *pa
 	return best;
 }
 
-/** The place whose index has the files of an overlay: that of its upper layer, or without one of a
-    lower one; SIZE_MAX: not all layers are on indexed file systems. */
+/** Find the mount whose index has the files of the overlay `of`: the mount with its upper layer;
+    without an upper layer, the mount with a lower layer.
+    @return SIZE_MAX: a layer is not in an indexed file system. */
 static size_t layers_on(const struct place *places, size_t n, size_t of)
 {
 	struct arena arena = {0};
@@ -266,7 +274,7 @@ void index_choose(struct place *places, size_t n)
 	}
 }
 
-/** The first place whose file system has the same UUID; NULL: the UUID is unknown. */
+/** Find the first place with the UUID of place i.  @return NULL: the UUID of place i is unknown. */
 static struct place *first_named(struct place *places, const struct map64 *first, size_t i)
 {
 	const char *uuid = places[i].uuid;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * New files of an index.
+ * Replace the files of an index.
  *
- *     write      segment.N, journal.N: new names, never one that exists
- *     sync       both, the new manifest, and the directory
+ *     write      segment.N, journal.N: new files, whose numbers were never used
+ *     sync       these files, the new manifest, and the directory
  *     rename     manifest.new to manifest, and sync the directory
- *     remove     what the new manifest does not name
+ *     remove     the numbered files that the new manifest does not name
  *
- * What a crash has left of this, the next writer removes.  index_drop() removes all, as a writer.
+ * If the writer crashes before the last step, the next writer removes these files.  index_drop()
+ * removes all files of an index, with the lock of a writer.
  */
 #include "index/store/store_impl.h"
 
@@ -18,7 +19,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-enum { LOCK_TRIES = 8 };     /* while the lock is removed and created */
+enum { LOCK_TRIES = 8 };     /* attempts, since index_drop() can remove the lock file after it was
+                                opened */
 
 int store_lock(struct os *os, int dirfd)
 {
@@ -36,7 +38,8 @@ int store_lock(struct os *os, int dirfd)
 			os_close(os, fd);
 			return -1;
 		}
-		/* index_drop() may have removed it since it was opened. */
+		/* If index_drop() has removed the file since it was opened, this lock protects
+		   nothing. */
 		if (os_fstatat(os, fd, "", &locked) == 0
 		    && os_look_entry(os, dirfd, name, ENTRY_HERE, &now) == 0
 		    && locked.st_ino == now.st_ino)
@@ -46,7 +49,8 @@ int store_lock(struct os *os, int dirfd)
 	return fail(EWOULDBLOCK);
 }
 
-/** The number of a file of a kind: "segment.7" is 7.  @return whether it is one. */
+/** Get the number in the name of a numbered file: "segment.7" has the kind "segment", the number 7.
+    @return whether the name is of a file of this kind. */
 static bool number_of(const char *name, const char *kind, uint64_t *number)
 {
 	size_t n = strlen(kind);
@@ -59,7 +63,7 @@ static bool number_of(const char *name, const char *kind, uint64_t *number)
 	       && strcmp(store_name(kind, *number).text, name) == 0;
 }
 
-/** Whether a manifest names a file. */
+/** Whether a manifest names a journal or segment file. */
 static bool is_named(const struct manifest *m, bool journal, uint64_t number)
 {
 	bool named = journal && m->journal == number;
@@ -153,7 +157,7 @@ end:
 	return rc;
 }
 
-/* The builder's writer. */
+/* The functions for the builder. */
 
 struct index_writer {
 	struct os *os;
@@ -162,8 +166,9 @@ struct index_writer {
 	struct manifest m;
 };
 
-/** Continue the numbers of the old manifest: they are never used again, so that an old manifest
-    cannot name a new file.  A damaged manifest is ignored.  @return 0, or -1. */
+/** Get the next file number from the old manifest.  Numbers are never reused, so that an old
+    manifest cannot name a new file.  A damaged manifest is ignored.
+    @return 0, or -1. */
 static int next_number(struct index_writer *w)
 {
 	struct manifest old = {0};
@@ -252,7 +257,8 @@ int index_writer_finish(struct index_writer *w, const struct index_info *info, i
 			w->segment.fd = -1;
 		}
 	}
-	/* Without the sync, a crash may bring the old manifest back: it needs its files. */
+	/* If the directory could not be synced, a crash may restore the old manifest: keep its
+	   files. */
 	if (rc == 0)
 		store_clean(w->os, w->dirfd, m, NULL);
 end:
@@ -276,8 +282,9 @@ void index_writer_free(struct index_writer *w)
 
 /* Removing. */
 
-/** Remove the files of an index that is locked, the lock last: who gets a new one finds nothing of
-    it.  @return 0, or -1. */
+/** Remove the files of a locked index.  The lock file is removed last: a process that creates a new
+    lock file finds no file of the old index.
+    @return 0, or -1. */
 static int drop_files(struct os *os, int dirfd)
 {
 	static const char *const names[] = {"manifest", "manifest.new", "lock"};
@@ -297,10 +304,11 @@ int index_drop(struct os *os, int dirfd, const char *name, bool unfinished)
 	int fd = os_open_entry(os, dirfd, name, O_RDONLY | O_DIRECTORY, ENTRY_LOCAL), rc = -1;
 	if (fd < 0)
 		return -1;
-	/* A writer that came too late can leave a lock, once it has seen that there is no index. */
+	/* After drop_files(), another writer can create a new lock file before it sees that there
+	   is no index.  Then the directory is not empty and cannot be removed: try again. */
 	for (int i = 0; i < LOCK_TRIES; ++i) {
 		int lock = store_lock(os, fd);
-		/* Another writer has begun a new index. */
+		/* Another writer is beginning a new index. */
 		if (lock < 0 && errno == EWOULDBLOCK && i > 0)
 			rc = 0;
 		if (lock < 0)

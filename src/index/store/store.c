@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening an index: the manifest, maps of its segments, and recovery from the journal. */
+/* Open an index: read the manifest, map the segment files, and replay the journal. */
 #include "index/store/store_impl.h"
 
 #include "os/change.h"
@@ -12,7 +12,7 @@
 
 enum {
 	JOURNAL_MAX = 1 << 30,
-	OPEN_TRIES = 8,          /* while a writer replaces the manifest */
+	OPEN_TRIES = 8,          /* attempts of a reader, while a writer replaces the manifest */
 };
 
 struct store_name store_name(const char *kind, uint64_t number)
@@ -22,7 +22,7 @@ struct store_name store_name(const char *kind, uint64_t number)
 	return name;
 }
 
-/** Map the files of a manifest that are not mapped.  @return 0, or -1. */
+/** Map the segment files of a manifest that are not mapped yet.  @return 0, or -1. */
 static int store_map(struct os *os, int dirfd, struct manifest *m)
 {
 	for (size_t i = 0; i < m->nfiles; ++i) {
@@ -47,7 +47,7 @@ static int store_map(struct os *os, int dirfd, struct manifest *m)
 	return 0;
 }
 
-/** Unmap the files of a manifest. */
+/** Unmap the segment files of a manifest. */
 static void store_unmap(struct os *os, struct manifest *m)
 {
 	for (size_t i = 0; i < m->nfiles; ++i) {
@@ -79,7 +79,8 @@ int store_apply(struct index *index, const struct journal_record *r)
 	bool added = r->cluster == index->m.nclusters;
 	if (r->cluster > index->m.nclusters)
 		return fail(EBADMSG);
-	/* A new cluster begins with a directory, so that each costs bytes in the journal. */
+	/* The first change of a new cluster adds a directory.  Such a record is large, so the size
+	   of the journal limits the number of clusters. */
 	if (added && r->type != JR_PUT_DIR)
 		return fail(EBADMSG);
 	if (added && !manifest_add(&index->m))
@@ -105,7 +106,7 @@ int store_apply(struct index *index, const struct journal_record *r)
 	return 0;
 }
 
-/** Replay the journal.  @bytes  Of the file. */
+/** Apply the changes of the journal up to the last commit.  @bytes  The contents of the file. */
 static int replay(struct index *index, const char *bytes, size_t size)
 {
 	struct manifest *m = &index->m;
@@ -123,7 +124,8 @@ static int replay(struct index *index, const char *bytes, size_t size)
 	return 0;
 }
 
-/** Read and replay the journal, and keep it open for a writer, who cuts what is not committed. */
+/** Open, read and replay the journal.  For a writer, truncate it after the last commit, and keep it
+    open. */
 static int open_journal(struct index *index)
 {
 	struct os *os = index->os;
@@ -176,8 +178,9 @@ void store_count(struct index *index)
 	}
 }
 
-/** Read an index once.  @gone [out]  A file of the manifest was missing or changed: its writer may
-    have replaced the manifest. */
+/** Read the files of an index once.
+    @gone [out]  After an error: a file that the manifest names may be missing or changed because a
+    writer has replaced the manifest. */
 static int load(struct index *index, bool *gone)
 {
 	*gone = false;
@@ -190,7 +193,7 @@ static int load(struct index *index, bool *gone)
 	return 0;
 }
 
-/** Free what load() made. */
+/** Free what load() allocated and mapped. */
 static void unload(struct index *index)
 {
 	int error = errno;
@@ -214,7 +217,8 @@ struct index *index_open(struct os *os, int dirfd, enum index_mode mode)
 		index->lock = index->dirfd < 0 ? -1 : store_lock(os, dirfd);
 	}
 	int rc = writes && index->lock < 0 ? -1 : load(index, &gone);
-	/* Beside a writer, read the manifest again if its files are gone. */
+	/* If files that the manifest names are gone, a writer may have replaced the manifest: read
+	   the new one. */
 	for (int i = 1; i < OPEN_TRIES && rc != 0 && gone && !writes
 	     && (errno == ENOENT || errno == EBADMSG); ++i) {
 		unload(index);
@@ -275,7 +279,8 @@ const index_dir *index_parents(const struct index *index, uint32_t cluster, size
 	return index->m.clusters[cluster].parents;
 }
 
-/** The checksum of the beginning of a cluster, which has the checksums of its parts. */
+/** The checksum of the first bytes of a cluster.  They are its header, which has the checksums of
+    its parts. */
 static uint64_t head_sum(const char *bytes, size_t size)
 {
 	return XXH3_64bits(bytes, size < INDEX_HEAD ? size : INDEX_HEAD);

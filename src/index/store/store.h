@@ -2,22 +2,23 @@
 /**
  * The index of one file system: a directory with a manifest, segments and a journal.
  *
- *     manifest     what is indexed; of each cluster: which segment file, where in it, its
- *                  summary; the name of the journal.  Replaced as a whole by rename(2)
- *     segment.N    clusters, one after the other; never changed once the manifest names it
- *     journal.N    changes since, each with cluster, number (LSN), length and checksum; and
- *                  commits
- *     lock         locked (flock) by the one writer
+ *     manifest     the file system that is indexed; for each cluster its segment file, the offset
+ *                  in this file, and a summary; the number of the journal.  A new manifest
+ *                  replaces the old one by rename(2)
+ *     segment.N    clusters, one after the other; never changed once the manifest names the file
+ *     journal.N    changes since the segments were written, each with cluster, log sequence
+ *                  number (LSN), length and checksum; and commits
+ *     lock         locked by the writer (flock); there is one writer at a time
  *
- * A change is a record of the journal and an entry of its cluster's delta in memory, by directory
- * slot and name: a new row, or that there is none.  index_commit() makes what was changed before
- * durable (fdatasync).  index_fold() rewrites clusters with large deltas into a new segment,
- * begins a new journal and replaces the manifest; then it removes the old files.  A reader that
- * loses such a file in this moment begins again with the new manifest.
+ * A change is stored as a record in the journal, and in memory in the delta of its cluster.  The
+ * delta maps the slot of a directory and a name to a new row, or to "removed".  index_commit()
+ * makes all earlier changes durable (fdatasync).  index_fold() rewrites clusters with large deltas
+ * into a new segment file, begins a new journal, replaces the manifest, and removes the old files.
+ * If a reader cannot open a file because it was just removed, it reads the new manifest.
  *
- * Recovery: replay the records up to the last complete commit; a writer cuts the file there.  So
- * an index opens as it was at a commit, never between two.  Damage before a commit that was
- * synced is an error (EBADMSG).
+ * Recovery: opening an index replays the journal up to the last complete commit; a writer truncates
+ * the journal there.  So the state of an index is always that of a commit.  Damage before a commit
+ * that was synced is an error (EBADMSG).
  */
 #ifndef GM_INDEX_STORE_STORE_H
 #define GM_INDEX_STORE_STORE_H
@@ -26,24 +27,27 @@
 #include "index/segment/segment.h"
 #include "os/os.h"
 
-/** What an index is of. */
+/** The file system that is indexed, and how complete the index is. */
 struct index_info {
-	char uuid[64];           /* what names the file system: index_place_uuid() */
-	char type[32];           /* of the file system */
-	char *root;              /* the directory of the file system that is indexed: "/" */
-	int64_t fresh;           /* all changes before this time are in it, as far as times of
-	                            directories show them; seconds */
-	int64_t looked;          /* all changes of attributes before this time are in it */
-	uint64_t generation;     /* of the file system then (os_inodes_generation()); 0: unknown */
-	uint64_t rows, dirs;     /* without the delta */
-	uint64_t bytes;          /* of all files */
-	bool incomplete;         /* objects could not be read */
+	char uuid[64];           /* ID of the file system, from index_place_uuid() */
+	char type[32];           /* type of the file system */
+	char *root;              /* indexed directory, as a path in the file system: "/" for all */
+	int64_t fresh;           /* the index has all objects that were created, removed or renamed
+	                            before this time; seconds since 1970 */
+	int64_t looked;          /* the index has all changes of attributes before this time;
+	                            seconds since 1970 */
+	uint64_t generation;     /* of the btrfs at the time `looked`, from os_inodes_generation();
+	                            0: unknown */
+	uint64_t rows, dirs;     /* numbers of objects and directories in the segments, without the
+	                            deltas */
+	uint64_t bytes;          /* total size of the files of the index */
+	bool incomplete;         /* some objects could not be read */
 };
 
 enum {
-	/* Seconds: an object is trusted to change its times at the next change only if they are
-	   this much older than the time when it was looked at.  Clocks of file systems are
-	   coarse. */
+	/* Seconds.  Clocks of file systems are coarse: a change soon after a reading may leave the
+	   times of an object as they were read.  So only times that were this much older when they
+	   were read are trusted to change with the next change. */
 	INDEX_SETTLED = 3,
 };
 
@@ -54,10 +58,10 @@ struct index;
 /**
  * Open an index.
  *
- * @dirfd   Its directory, which stays open during the call only.
+ * @dirfd   The directory of the index.  It may be closed after the call.
  * @return  an index, or NULL.
- * Errors: ENOENT: there is none; EBADMSG: damaged; EPROTONOSUPPORT: another version;
- *         EWOULDBLOCK: another process writes it; ENOMEM; those of openat(2), mmap(2).
+ * Errors: ENOENT: there is no index; EBADMSG: damaged; EPROTONOSUPPORT: another version of the
+ * format; EWOULDBLOCK: another process writes the index; ENOMEM; those of openat(2), mmap(2).
  * Ownership: index_close().
  */
 struct index *index_open(struct os *os, int dirfd, enum index_mode mode);
@@ -65,32 +69,36 @@ void index_close(struct index *index);
 
 const struct index_info *index_info(const struct index *index);
 
-/* Reading: clusters, each a segment and a delta. */
+/* Reading: the clusters, each with a segment, a delta, or both. */
 
 struct index_cluster;
 
 uint32_t index_clusters(const struct index *index);
 
-/** What the manifest says of a cluster; its delta is not included.  NULL: it has no segment. */
+/** Get the summary of a cluster that the manifest stores, without the delta.  NULL: the cluster has
+    no segment. */
 const struct segment_summary *index_summary(const struct index *index, uint32_t cluster);
 
-/** The segment of a cluster, opened when first used.  @segment [out]  NULL: it has none, only a
-    delta.  @return 0, or -1.  Errors: EBADMSG, ENOMEM. */
+/** Get the segment of a cluster, which is opened when it is first used.
+    @segment [out]  NULL: the cluster has only a delta.
+    @return 0, or -1.  Errors: EBADMSG, ENOMEM. */
 int index_segment(struct index *index, uint32_t cluster, struct segment **segment);
 
-/** A change in a delta.  Its row is in the place of the one with the same slot and name, if any. */
+/** A change in a delta.  The row replaces the row in the segment with this slot and name, if
+    any. */
 struct index_change {
-	const char *name;        /* with a final NUL */
+	const char *name;        /* NUL-terminated */
 	size_t len;
-	const struct index_row *row;     /* IC_NAME is not set; NULL: there is no such object */
+	const struct index_row *row;     /* IC_NAME is not set; NULL: the object was removed */
 };
 
-/** Iterate over the changes of a cluster.  Directories come first; those that were removed do not
-    come.  @at  0 first.  @return false: no more. */
+/** Iterate over the changes of a cluster.  Directories come first; removed directories are omitted.
+    @at  0 for the first call.
+    @return false: no more changes. */
 bool index_next_change(const struct index *index, uint32_t cluster, size_t *at,
                        struct index_change *change);
 
-/** Whether a cluster has a delta; whether a row of the segment is replaced by it or gone. */
+/** Whether a cluster has a delta; whether the delta replaces or removes a row of the segment. */
 bool index_is_changed(const struct index *index, uint32_t cluster);
 bool index_is_replaced(const struct index *index, uint32_t cluster, const struct index_row *row,
                        const char *name, size_t len);
@@ -98,102 +106,113 @@ bool index_is_replaced(const struct index *index, uint32_t cluster, const struct
 /** A directory. */
 struct index_dir_info {
 	index_dir parent;
-	const char *name;        /* valid until the next change or index_close() */
+	const char *name;        /* NUL-terminated; valid until the next change of the index or
+	                            index_close() */
 	size_t len;
 	int64_t listed;
 };
 
-/** Get a directory, with its delta.  @return 0, or -1.  Errors: ENOENT, EBADMSG, ENOMEM. */
+/** Get a directory, with its changes applied.  @return 0, or -1.  Errors: ENOENT, EBADMSG,
+    ENOMEM. */
 int index_dir_get(struct index *index, index_dir dir, struct index_dir_info *info);
 
-/** Its parent only, at less cost.  @return as index_dir_get(). */
+/** Get only the parent of a directory, which is faster.  @return as index_dir_get(). */
 int index_dir_parent(struct index *index, index_dir dir, index_dir *parent);
 
-/** Its attributes.  @columns  Those to decode, as of segment_row(); others are 0.
+/** Get the attributes of a directory.
+    @columns  The set of columns to decode, as in segment_row(); the other columns are 0.
     @return as index_dir_get(). */
 int index_dir_row(struct index *index, index_dir dir, uint32_t columns, struct index_row *row);
 
 /** The root of the index; INDEX_DIR_NONE if it is empty. */
 index_dir index_root(const struct index *index);
 
-/** Find the directory with a path below the root, "a/b"; "": the root.
+/** Find a directory by its path from the root of the index: "a/b"; "": the root.
     @return 0, or -1.  Errors: ENOENT, EBADMSG, ENOMEM. */
 int index_lookup(struct index *index, const char *path, index_dir *dir);
 
-/** The directories outside a cluster whose subdirectories are in it; perhaps some more.  So the
-    subdirectories of a directory are in its own cluster and in those that name it here.
+/** Get the directories outside a cluster that have subdirectories in the cluster, perhaps with
+    other directories.  So the subdirectories of a directory D are in the cluster of D, and in the
+    clusters whose list has D.
     @n [out] */
 const index_dir *index_parents(const struct index *index, uint32_t cluster, size_t *n);
 
-/** Append the path of a directory below another one: "/a/b"; "": the same.
-    @return 0, or -1.  Errors: ENOENT: it is not below it; EBADMSG; ENOMEM. */
+/** Append the path of directory `dir` from directory `below`: "/a/b"; "": both are one directory.
+    @return 0, or -1.  Errors: ENOENT: `dir` is not below `below`; EBADMSG; ENOMEM. */
 int index_path(struct index *index, index_dir dir, index_dir below, struct strbuf *path);
 
-/* Changing (INDEX_WRITE).  All return 0, or -1 with errno. */
+/* Changing (INDEX_WRITE).  All functions return 0, or -1 with errno. */
 
 /** Add or replace an object that is not a directory. */
 int index_put(struct index *index, index_dir dir, const char *name, size_t len,
               const struct index_row *row);
 
-/** Remove an object that is not a directory; none is no error. */
+/** Remove an object that is not a directory.  If the object does not exist, this is not an
+    error. */
 int index_remove(struct index *index, index_dir dir, const char *name, size_t len);
 
 /** Add, change or move a directory.
-    @dir [in,out]  INDEX_DIR_NONE: a new one, in the cluster of its parent if there is room.
+    @dir [in,out]  INDEX_DIR_NONE: add a directory, in the cluster of its parent if there is room.
     @listed  As in struct segment_slot. */
 int index_put_dir(struct index *index, index_dir *dir, index_dir parent, const char *name,
                   size_t len, const struct index_row *row, int64_t listed);
 
-/** Remove a directory and its objects, but not its subdirectories, which the caller removes or
-    moves. */
+/** Remove a directory and its objects, except its subdirectories: the caller removes or moves
+    them. */
 int index_remove_dir(struct index *index, index_dir dir);
 
-/** Note since when all changes are in the index, and that directories could not be read. */
+/** Set the members fresh and incomplete of the info. */
 int index_set_fresh(struct index *index, int64_t fresh, bool incomplete);
 
-/** Note since when all changes of attributes are in the index. */
+/** Set the members looked and generation of the info. */
 int index_set_looked(struct index *index, int64_t looked, uint64_t generation);
 
-/** Make all changes durable, all or none.  After an error (ENOSPC ...) the files are as they were;
-    the changes wait, and the next call writes them too. */
+/** Make all changes durable, or none.  After an error (ENOSPC ...) the files are unchanged; the
+    changes stay in memory, and the next call writes them. */
 int index_commit(struct index *index);
 
-/** Rewrite clusters.  @all  Also those with small deltas. */
+/** Rewrite the clusters with large deltas.  @all  Rewrite all clusters with a delta. */
 int index_fold(struct index *index, bool all);
 
-/** Commit and fold if there are so many changes that they take too much memory.  To be called
-    between changes, where a crash may leave those before. */
+/** Commit and fold the changes if they take too much memory.  Call this only between complete
+    changes, since a crash later may keep those made before. */
 int index_relieve(struct index *index);
 
-/** Remove an index, also a damaged one, and its directory, unless another writer begins a new index
-    there in this moment.
-    @dirfd, name  The directory that has the index's.
-    @unfinished  Only what a build has left that did not finish.
-    @return 0, or -1.  Errors: EWOULDBLOCK: another process writes it; ENOTEMPTY: its directory has
-    other files too; those of openat(2), unlinkat(2). */
+/** Remove an index, also a damaged one, and its directory.  If another writer begins a new index in
+    the directory meanwhile, the new index stays.
+    @dirfd  The directory that contains the directory of the index.
+    @name  The name of the directory of the index.
+    @unfinished  Remove only the files of a build that did not finish; if an index exists, do
+                 nothing.
+    @return 0, or -1.  Errors: EWOULDBLOCK: another process writes the index; ENOTEMPTY: the
+    directory has files that are not of an index; those of openat(2), unlinkat(2). */
 int index_drop(struct os *os, int dirfd, const char *name, bool unfinished);
 
-/** Verify everything: checksums, and that each directory has a parent and each path ends at the
-    root.  @why  A line for each fault.  @return 0, or -1 (EBADMSG, ENOMEM). */
+/** Verify all checksums, and that each directory has a parent and is below the root.
+    @why  A line is appended for each fault.
+    @return 0, or -1 (EBADMSG, ENOMEM). */
 int index_check(struct index *index, struct strbuf *why);
 
-/* Writing a new manifest with new segments: for the builder (build.h). */
+/* Writing a new manifest with new segments, as the builder does (build.h). */
 
 struct index_writer;
 
-/** Begin to replace an index, or make the first.  @dirfd  Borrowed until the end. */
+/** Begin to replace the index in a directory, or to make the first one.
+    @dirfd  The directory of the index.  It may be closed after the call. */
 struct index_writer *index_writer_new(struct os *os, int dirfd);
 
-/** Append a cluster; its number is the number of calls before.  @bytes  Of segment_write(). */
+/** Append a cluster.  Its number is the number of earlier calls.  @bytes  Made by
+    segment_write(). */
 int index_writer_add(struct index_writer *writer, const struct strbuf *bytes,
                      const struct segment_summary *summary);
 
-/** Write the manifest: sync, rename, and remove what the old one named.  @info  rows, dirs and
-    bytes are set.  @root  The root directory. */
+/** Write the manifest: sync, rename, and remove the files of the old index.
+    @info  The members rows, dirs and bytes are ignored.
+    @root  The root directory of the index. */
 int index_writer_finish(struct index_writer *writer, const struct index_info *info,
                         index_dir root);
 
-/** Free; without index_writer_finish() the new files are removed. */
+/** Free the writer.  If index_writer_finish() did not succeed, the new files are removed. */
 void index_writer_free(struct index_writer *writer);
 
 #endif

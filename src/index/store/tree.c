@@ -41,7 +41,8 @@ static void place_remove(struct tree *tree, uint32_t at)
 	*link = dir->chain;
 }
 
-/** Make room for another place.  Elements from `placed` on have none yet.  @return 0, or -1. */
+/** If the table of places is full, double its size and insert all directories.  @return 0, or
+    -1. */
 static int place_room(struct tree *tree)
 {
 	if (tree->count < tree->nplaces)
@@ -63,7 +64,7 @@ static int place_room(struct tree *tree)
 
 /* Names. */
 
-/** Remove the names that are not used.  @return 0, or -1: nothing has changed. */
+/** Remove the unused names.  @return 0, or -1: nothing has changed. */
 static int names_compact(struct tree *tree)
 {
 	struct strbuf names = {0};
@@ -88,7 +89,7 @@ static int names_compact(struct tree *tree)
 	return 0;
 }
 
-/** Store a name.  @at [out]  @return 0, or -1 (ENOMEM). */
+/** Append a name to tree->names.  @at [out]  The offset of the name.  @return 0, or -1 (ENOMEM). */
 static int names_add(struct tree *tree, const char *name, size_t len, uint32_t *at)
 {
 	if (tree->waste > WASTE_MIN && tree->waste > tree->names.len / 2)
@@ -153,7 +154,7 @@ uint32_t tree_child(const struct tree *tree, uint32_t parent, const char *name, 
 	return at;
 }
 
-/** Add an element that has no place yet. */
+/** Add an element without parent, which is not in the table of places. */
 static uint32_t add_element(struct tree *tree, const char *name, size_t len, index_dir dir)
 {
 	uint32_t at = tree->spare, where;
@@ -268,12 +269,13 @@ uint32_t tree_next(const struct tree *tree, uint32_t at)
 
 /* Loading. */
 
-/** Add a directory of the index; its parent is linked afterwards.  @parents  Of each element.
-    @return 1, 0: there is none in this slot, or -1. */
+/** Add a directory of the index.  Its parent is set later, when all directories are loaded.
+    @parents  The index_dir of the parent, for each element of the tree.
+    @return 1; 0: the slot is free, or its directory was added before; or -1. */
 static int load_dir(struct tree *tree, struct index *index, index_dir dir, index_dir **parents,
                     size_t *room)
 {
-	/* What tree_set_row() uses. */
+	/* The columns that tree_set_row() uses. */
 	const uint32_t columns = 1 << IC_INO | 1 << IC_MSEC | 1 << IC_MNSEC | 1 << IC_CSEC
 	                         | 1 << IC_CNSEC | 1 << IC_FLAGS;
 	struct dir_view view;
@@ -307,7 +309,7 @@ static int load_cluster(struct tree *tree, struct index *index, uint32_t cluster
 		if (load_dir(tree, index, first | slot, parents, room) < 0)
 			return -1;
 	}
-	/* Those that are only in the delta. */
+	/* Add the directories that are only in the delta. */
 	for (size_t at = 0; index_next_change(index, cluster, &at, &change);) {
 		if (change.row && index_row_type(change.row) == DT_DIR
 		    && load_dir(tree, index, first | (index_dir)change.row->col[IC_DIR], parents,
@@ -342,7 +344,7 @@ int tree_load(struct tree *tree, struct index *index)
 		rc = place_room(tree);
 	if (rc == 0 && tree->root == TREE_NONE)
 		rc = fail(tree->n ? EBADMSG : ENOENT);
-	/* A cycle is not reached from the root. */
+	/* Directories in a cycle are not reached from the root. */
 	size_t reached = 0;
 	for (uint32_t at = tree->root; rc == 0 && at != TREE_NONE; at = tree_next(tree, at))
 		++reached;
