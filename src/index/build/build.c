@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 enum {
-	BUFFER = 1024 * 1024,    /* bytes of the spill file that are written together */
-	ROWS = 64 * 1024,        /* bytes of rows of a directory that become a block */
+	BUFFER = 1024 * 1024,    /* bytes collected before they are written to the spill file */
+	ROWS = 64 * 1024,        /* maximum bytes of rows of a directory before they become a
+	                            block */
 };
 
 struct index_build *index_build_new(struct os *os, int dirfd)
@@ -63,7 +64,7 @@ static int write_buffer(struct index_build *build)
 	return 0;
 }
 
-/** Add a block.  @return 0, or -1. */
+/** Add a block with rows of directory i.  @return 0, or -1. */
 static int put_block(struct index_build *build, uint32_t i, const char *bytes, size_t size,
                      uint32_t rows)
 {
@@ -78,7 +79,7 @@ static int put_block(struct index_build *build, uint32_t i, const char *bytes, s
 	return build->buffer.len < BUFFER && !build->buffer.failed ? 0 : write_buffer(build);
 }
 
-/** Make a block of the rows that wait.  @return 0, or -1. */
+/** Make a block of the rows in build->rows.  @return 0, or -1. */
 static int close_rows(struct index_build *build)
 {
 	const char *rows = strbuf_text(&build->rows);
@@ -90,7 +91,8 @@ static int close_rows(struct index_build *build)
 	return rc;
 }
 
-/** Add a row, of a directory itself if its name is "". */
+/** Add the row of an object in a directory; if the name is "", the row of the directory itself.
+    @return 0, or -1. */
 static int add_row(struct index_build *build, uint32_t dir, const char *name, size_t len,
                    const struct index_row *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the builder.
+ * Declarations that the files of build/ share.
  */
 #ifndef GM_INDEX_BUILD_BUILD_IMPL_H
 #define GM_INDEX_BUILD_BUILD_IMPL_H
@@ -9,19 +9,19 @@
 #include "index/build/build.h"
 #include "index/build/pack.h"
 
-/** A block of the spill file, followed by rows. */
+/** The header of a block of the spill file.  Rows follow it. */
 struct build_block {
-	uint64_t prev;           /* as in struct build_dir */
+	uint64_t prev;           /* offset of the previous block of the directory */
 	uint32_t prev_size;
 	uint32_t rows;
 };
 
-/** A directory, beside its struct pack_dir. */
+/** A directory; struct pack_dir has its other members. */
 struct build_dir {
 	uint64_t last;           /* offset of its newest block in the spill file */
 	int64_t listed;
-	uint32_t last_size;      /* of that block; 0: none */
-	uint32_t name;           /* offset in names */
+	uint32_t last_size;      /* size of its newest block in bytes; 0: no block */
+	uint32_t name;           /* offset in build->names */
 	uint8_t len;
 	bool unread;
 };
@@ -29,20 +29,20 @@ struct build_dir {
 struct index_build {
 	struct os *os;
 	struct index_writer *writer;
-	struct pack_dir *tree;   /* n directories */
+	struct pack_dir *tree;   /* [directory], n directories */
 	struct build_dir *dirs;
 	uint32_t n;
 	size_t tree_room, dirs_room;
 	struct strbuf names;
 	int spill;
-	uint64_t spilled;        /* bytes in the file */
-	struct strbuf buffer;    /* blocks that follow them */
-	uint32_t open;           /* a directory whose rows wait in `rows` */
+	uint64_t spilled;        /* bytes written to the file */
+	struct strbuf buffer;    /* blocks to be written after these bytes */
+	uint32_t open;           /* the directory of the rows in `rows` */
 	struct strbuf rows;
 	uint32_t nrows;
 };
 
-/** Write what waits to the spill file.  @return 0, or -1. */
+/** Write all rows in memory to the spill file.  @return 0, or -1. */
 int build_flush(struct index_build *build);
 
 #endif

@@ -9,10 +9,11 @@
 
 #define NONE UINT32_MAX
 
-/* Bins that are open at a time: more would cost time in a directory with very many children. */
+/* Maximum number of open bins.  With more bins, a directory with very many children would take
+   long. */
 enum { BINS = 16 };
 
-/** Directories that are together, as a list by packing.next. */
+/** A set of directories to be put into one cluster, as a list linked by packing.next. */
 struct piece {
 	uint32_t head, tail;     /* NONE: no directory */
 	uint32_t rows, dirs;
@@ -22,13 +23,14 @@ struct piece {
 struct packing {
 	const struct pack_dir *dirs;
 	uint32_t n;
-	struct piece *left;      /* what is left of a directory that was packed */
-	uint32_t *next;          /* in the list of a piece */
-	uint32_t *child, *sibling;   /* the first child, and the next of its parent, that was
-	                            packed */
-	uint32_t *group;         /* the cluster, in the order in which they were closed */
+	struct piece *left;      /* [directory]: its rest, see pack.h */
+	uint32_t *next;          /* [directory]: next directory of its piece */
+	uint32_t *child, *sibling;   /* [directory]: its first packed child, its next packed
+	                                sibling */
+	uint32_t *group;         /* [directory]: its cluster, numbered in the order in which
+	                            clusters were closed */
 	uint32_t groups;
-	struct piece *items;     /* of one directory */
+	struct piece *items;     /* pieces to be put into bins, for one directory */
 	size_t nitems, room;
 };
 
@@ -38,7 +40,8 @@ static bool fits(const struct piece *a, const struct piece *b)
 	       && a->dirs + b->dirs <= INDEX_HARD_DIRS;
 }
 
-/** How full a cluster is, in units of 1 / (INDEX_SOFT_ROWS * INDEX_HARD_DIRS). */
+/** Get how full a cluster with this piece is, in units of 1 / (INDEX_SOFT_ROWS *
+    INDEX_HARD_DIRS). */
 static uint64_t fullness(const struct piece *piece)
 {
 	uint64_t rows = (uint64_t)piece->rows * INDEX_HARD_DIRS;
@@ -46,7 +49,7 @@ static uint64_t fullness(const struct piece *piece)
 	return rows > dirs ? rows : dirs;
 }
 
-/** Add the directories of a piece to another one. */
+/** Move the directories of piece `from` to piece `to`. */
 static void join(struct packing *p, struct piece *to, const struct piece *from)
 {
 	if (from->head == NONE)
@@ -60,7 +63,7 @@ static void join(struct packing *p, struct piece *to, const struct piece *from)
 	to->dirs += from->dirs;
 }
 
-/** Make a cluster of a piece. */
+/** Make a cluster of a piece, unless it is empty. */
 static void close_piece(struct packing *p, const struct piece *piece)
 {
 	for (uint32_t i = piece->head; i != NONE; i = i == piece->tail ? NONE : p->next[i])
@@ -79,7 +82,8 @@ static int by_fullness(const void *left, const void *right)
 	return a->head < b->head ? -1 : a->head > b->head;
 }
 
-/** Put the items into bins.  @return the emptiest one; the others are closed. */
+/** Put p->items into bins, and make clusters of all bins except the emptiest.
+    @return the emptiest bin. */
 static struct piece put_in_bins(struct packing *p)
 {
 	struct piece bins[BINS] = {empty};
@@ -112,7 +116,7 @@ static struct piece put_in_bins(struct packing *p)
 	return bins[pick];
 }
 
-/** Pack a directory whose children are packed.  @return 0, or -1 (ENOMEM). */
+/** Pack a directory whose children are packed: set its rest.  @return 0, or -1 (ENOMEM). */
 static int pack_one(struct packing *p, uint32_t i)
 {
 	struct piece sum = {i, i, p->dirs[i].rows + 1, 1};
@@ -145,17 +149,18 @@ static int pack_one(struct packing *p, uint32_t i)
 	return 0;
 }
 
-/** Number clusters and slots in the order of a walk in depth first.  @return 0, or -1. */
+/** Number the clusters and their slots in the order of a depth-first walk.  @return 0, or -1. */
 static int number(struct packing *p, struct pack *pack)
 {
-	/* Their arrays are no longer needed. */
+	/* Reuse arrays that are no longer needed. */
 	uint32_t *size = p->child, *at = p->sibling, *order = p->next;
 	uint32_t *rank = calloc(p->groups + 1, sizeof(*rank)), *used;
 	for (uint32_t i = 0; i < p->n; ++i)
 		size[i] = 1;
 	for (uint32_t i = p->n; --i > 0;)
 		size[p->dirs[i].parent] += size[i];
-	/* at: the place of a directory; afterwards that of its next child. */
+	/* order: the directories in depth-first order.  at[i]: the position in `order` for the next
+	   child of directory i; size[i]: number of directories in its subtree. */
 	if (!rank)
 		return -1;
 	at[0] = 1;

@@ -7,7 +7,8 @@ enum {
 	WIDTHS = (COLUMNS + 1) / 2,   /* bytes */
 };
 
-/** A signed difference as a number that is small if the difference is. */
+/** Convert a signed difference to an unsigned number that is small if the absolute value is
+    small. */
 static uint64_t fold(uint64_t difference)
 {
 	return difference << 1 ^ (uint64_t)-(int64_t)(difference >> 63);
@@ -26,7 +27,7 @@ void spill_put(struct strbuf *to, const char *name, size_t len, const struct ind
 	uint64_t values[COLUMNS + 1];
 	memcpy(values, row->col + FIRST, COLUMNS * sizeof(*values));
 	values[COLUMNS] = 0;
-	/* Most times are near that of the last change. */
+	/* Most times are near the modification time, so their differences take few bytes. */
 	const uint64_t mtime = row->col[IC_MSEC];
 	values[IC_MSEC - FIRST] = fold(mtime - index_from_signed(0));
 	values[IC_CSEC - FIRST] = fold(row->col[IC_CSEC] - mtime);

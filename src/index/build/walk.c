@@ -16,26 +16,29 @@
 #include <sys/sysmacros.h>
 
 /*
- * The text that the threads make: records, each followed by a path and by rows.  A record is either
- * of objects of one directory that are not directories, or of one subdirectory.  If it has no path,
- * its directory is that of the record before it.  At the end of the text is a tail, while rows are
- * appended.
+ * The text that the threads of the search make: records, each followed by the path of a directory
+ * and by rows.  A record has either the rows of objects in this directory that are not directories,
+ * or the row of one subdirectory.  If the path of a record is empty, its directory is the directory
+ * of the previous record.  While rows are appended, the text ends with a tail.
  */
 struct walk_record {
-	uint32_t path;           /* length; 0: that of the record before */
-	uint32_t size;           /* of the rows */
+	uint32_t path;           /* length of the path in bytes; 0: the directory of the previous
+	                            record */
+	uint32_t size;           /* bytes of all rows */
 	uint32_t rows;
-	uint32_t dir;            /* 1: a subdirectory */
+	uint32_t dir;            /* 1: the row is of a subdirectory; 0: the rows are of other
+	                            objects */
 };
 
 struct walk_tail {
 	uint32_t last;           /* offset of the last record */
-	uint32_t path;           /* ... of the last one with a path */
+	uint32_t path;           /* offset of the last record with a path */
 };
 
-/** A component of the last path. */
+/** A directory in the path walk.path. */
 struct walk_step {
-	size_t end;              /* where it ends in the path, with its slash */
+	size_t end;              /* offset in walk.path after the name of the directory and its
+	                            slash */
 	uint32_t dir;
 };
 
@@ -45,18 +48,19 @@ struct walk {
 	struct walk_counts *counts;
 	SEARCH *search;
 	uint64_t root_dev;
-	size_t prefix;           /* length of the path of the root, with a slash */
-	struct map64 by_name;    /* hash of parent and name -> directory */
-	struct strbuf path;      /* the last path below the root: "a/b/" */
+	size_t prefix;           /* length of the path of the root directory, with its final
+	                            slash */
+	struct map64 by_name;    /* hash of parent and name --> number of the directory */
+	struct strbuf path;      /* path of the last directory, from the root directory: "a/b/" */
 	struct walk_step *steps;
 	size_t nsteps, steps_room;
-	struct strbuf row;       /* of an object that is not in a text */
-	int error;               /* an errno, which ends the walk */
+	struct strbuf row;       /* row of an object of getmnt_search_read() */
+	int error;               /* errno that ended the walk */
 };
 
 /* In the threads of the search. */
 
-/** Fill a row of an object.  @st  NULL: unknown. */
+/** Make the row of an object.  @st  NULL: the attributes are unknown. */
 static void make_row(const struct walk *walk, unsigned char type, const struct k_statx *st,
                      struct index_row *row)
 {
@@ -71,7 +75,9 @@ static void make_row(const struct walk *walk, unsigned char type, const struct k
 		row->col[IC_FLAGS] |= IF_UNREAD;
 }
 
-/** Begin a record for an object, or continue the last one.  @tail [in,out] */
+/** Begin a record for an object, unless the object belongs to the last record.
+    @tail [in,out]
+    @first  The text has no record yet. */
 static void begin_record(const struct search_object *object, struct strbuf *text,
                          struct walk_tail *tail, bool first)
 {
@@ -121,9 +127,9 @@ static void put_line(void *arg, const struct search_object *object, struct strbu
 	strbuf_add(text, (const char *)&tail, sizeof(tail));
 }
 
-/* In the owner's thread. */
+/* In the thread of the caller: */
 
-/** End the walk. */
+/** End the walk with an error. */
 static void end_walk(struct walk *walk, int error)
 {
 	if (!walk->error)
@@ -131,7 +137,7 @@ static void end_walk(struct walk *walk, int error)
 	getmnt_search_cancel(walk->search);
 }
 
-/** The directory with a name, which is added if it is not known yet.
+/** Find a directory by its parent and name, or add it.
     @return its number, or UINT32_MAX. */
 static uint32_t child_of(struct walk *walk, uint32_t parent, const char *name, size_t len)
 {
@@ -154,7 +160,7 @@ static uint32_t child_of(struct walk *walk, uint32_t parent, const char *name, s
 	return i;
 }
 
-/** The directory with a path of n bytes, which ends in a slash unless it is the root.
+/** Find or add the directory with a path of n bytes from the root, "a/b/"; "": the root.
     @return its number, or UINT32_MAX. */
 static uint32_t dir_of(struct walk *walk, const char *path, size_t n)
 {
@@ -186,7 +192,8 @@ static uint32_t dir_of(struct walk *walk, const char *path, size_t n)
 	return at.dir;
 }
 
-/** Set the row of a directory. */
+/** Set the row of a directory.  The time of the listing is valid only if the last change of the
+    directory is clearly older. */
 static void set_dir(struct walk *walk, uint32_t dir, const struct index_row *row)
 {
 	int64_t mtime = index_to_signed(row->col[IC_MSEC]);
@@ -201,7 +208,7 @@ static void set_dir(struct walk *walk, uint32_t dir, const struct index_row *row
 	}
 }
 
-/** Take the rows of a record.  @rows  Followed by SPILL_SLACK bytes. */
+/** Add the rows of a record to the index.  @rows  SPILL_SLACK bytes after the rows are readable. */
 static void take_rows(struct walk *walk, uint32_t dir, const struct walk_record *record,
                       const char *rows)
 {
@@ -246,7 +253,8 @@ static void take_lines(void *arg, struct strbuf *text, uint64_t n)
 	strbuf_reset(text);
 }
 
-/** The directory above a path, and the name in it.  @return its number, or UINT32_MAX. */
+/** Find the directory that contains the object at a path.  @name [out]  The name of the object.
+    @return the number of the directory, or UINT32_MAX. */
 static uint32_t above(struct walk *walk, const char *path, const char **name)
 {
 	const char *below = strlen(path) < walk->prefix ? "" : path + walk->prefix;
@@ -255,7 +263,7 @@ static uint32_t above(struct walk *walk, const char *path, const char **name)
 	return dir_of(walk, below, (size_t)(*name - below));
 }
 
-/** Take an object that is not a line. */
+/** Add an object that the search returns itself, not in the text of a thread. */
 static void take_object(struct walk *walk, const char *path)
 {
 	const char *name;
@@ -275,15 +283,15 @@ static void take_object(struct walk *walk, const char *path)
 		take_rows(walk, dir, &record, walk->row.data);
 }
 
-/** End the walk, because the root cannot be read: an index of the rest would replace a better
-    one. */
+/** End the walk because the root directory cannot be read.  An index without most objects must not
+    replace a complete one. */
 static void end_at_root(struct walk *walk, int error)
 {
 	walk->counts->root_error = error;
 	end_walk(walk, error);
 }
 
-/** Take an error. */
+/** Report an error, and mark a directory that could not be read. */
 static void take_error(struct walk *walk, const struct searchent *e)
 {
 	const char *name;
@@ -315,7 +323,7 @@ static void watch(void *arg)
 	                     search_where(walk->search));
 }
 
-/** Read everything. */
+/** Read all results of the search. */
 static void read_all(struct walk *walk, struct os *os)
 {
 	struct searchent *e;
@@ -327,7 +335,8 @@ static void read_all(struct walk *walk, struct os *os)
 	}
 	if (errno)
 		end_walk(walk, errno);
-	/* A file system that has failed meanwhile: directories are missing by error only. */
+	/* If the root directory is not readable any more, the file system has failed during the
+	   walk, and directories are missing. */
 	else if (os_dir_readable(os, walk->options->rootfd) != 0)
 		end_at_root(walk, errno);
 }

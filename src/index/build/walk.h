@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The objects of a mount, for an index: found by a search, whose threads make their rows.
+ * Add the objects of a mount to an index that is built: a search finds the objects, and its threads
+ * make their rows.
  *
  *     search: line() in each thread --> rows of a directory --> lines() --> index_build_put()
  *
- * Not entered are other mounts and nested subvolumes of btrfs.  A mount point is an object of which
- * only the name and the type count (IF_LOST); a directory that is one, or a subvolume, is
- * IF_UNREAD.
+ * Other mounts and nested subvolumes of btrfs are not entered.  A mount point is stored with its
+ * name and type only (IF_LOST).  A directory that is a mount point or a subvolume has IF_UNREAD.
  */
 #ifndef GM_INDEX_BUILD_WALK_H
 #define GM_INDEX_BUILD_WALK_H
@@ -14,27 +14,29 @@
 #include "index/build/build.h"
 
 struct walk_options {
-	const char *path;        /* of the mount point, to be printed */
-	int rootfd;              /* the directory itself */
+	const char *path;        /* path of the mount point, for messages */
+	int rootfd;              /* the directory at this path */
 	int engine;              /* SEARCH_ENGINE_* */
-	unsigned threads;        /* 0: one for each processor */
-	int64_t begin;           /* the time of day, before the walk */
-	/* Called before directories are read; or NULL. */
+	unsigned threads;        /* number of threads; 0: one for each processor */
+	int64_t begin;           /* the time before the walk, seconds since 1970 */
+	/* Called with the progress before directories are read; or NULL. */
 	void (*watch)(void *arg, uint64_t dirs, uint64_t objects, const char *where);
-	/* An object could not be examined.  @source  SEARCH_ERR_*; or NULL. */
+	/* Called if an object could not be examined; or NULL.  @source  SEARCH_ERR_*. */
 	void (*report)(void *arg, const char *path, int source, int error);
 	void *arg;
 };
 
 struct walk_counts {
-	uint64_t objects, dirs;  /* without the root */
-	uint64_t apart;          /* mount points and subvolumes */
-	uint64_t errors;         /* directories that could not be read, objects without
-	                            attributes */
-	int root_error;          /* an errno: the root cannot be read */
+	uint64_t objects, dirs;  /* numbers of objects that are not directories, of directories;
+	                            without the root */
+	uint64_t apart;          /* number of directories that were not entered: mount points,
+	                            subvolumes */
+	uint64_t errors;         /* number of directories that could not be read, and of objects
+	                            whose attributes could not be read */
+	int root_error;          /* the errno of reading the root directory; 0: it was read */
 };
 
-/** Walk a mount, and add all objects.
+/** Add all objects of a mount.
     @counts [out]
     @return 0, or -1.  Errors: counts->root_error; those of index_build_add(). */
 int index_walk(struct index_build *build, struct os *os, const struct walk_options *options,

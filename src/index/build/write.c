@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making the clusters of a new index, in several threads, and writing them in their order.
+ * Make the clusters of a new index in several threads, and write them in the order of their
+ * numbers.
  *
- * A thread takes the next cluster, if it is less than WINDOW clusters after the next one to be
- * written; the owner's thread does the same while that one is not ready.
+ * A thread makes the next cluster if its number is less than `written` + WINDOW.  The thread of the
+ * caller writes the clusters; while the next cluster to write is not ready, it makes clusters, too.
  */
 #include "index/build/build_impl.h"
 
@@ -15,7 +16,7 @@
 
 enum { WINDOW = 8, THREADS_MOST = WINDOW };
 
-/** A cluster that was made. */
+/** The bytes of a cluster; ready: made, but not written. */
 struct made {
 	bool ready;
 	struct strbuf bytes;
@@ -26,24 +27,26 @@ struct finish {
 	struct index_build *build;
 	struct pack pack;
 	pthread_mutex_t lock;
-	pthread_cond_t change;   /* of the members below */
-	uint32_t next, written;  /* the next cluster to make, and to write */
-	struct made made[WINDOW];    /* of clusters from `written`, by their number */
-	int error;               /* an errno, which ends all; or 0 */
+	pthread_cond_t change;   /* signalled when a member below changes */
+	uint32_t next, written;  /* numbers of the next cluster to make, and to write */
+	struct made made[WINDOW];    /* [cluster % WINDOW]: clusters from number `written` on */
+	int error;               /* an errno that ends all threads; 0: no error */
 };
 
-/** What a thread needs to make a cluster; memory is kept for the next one. */
+/** The memory of a thread that makes clusters, reused for each cluster. */
 struct maker {
 	struct finish *finish;
 	struct os *os;
-	struct strbuf bytes;     /* blocks of the spill file */
+	struct strbuf bytes;     /* blocks of the spill file, and names of directories */
 	struct index_row *rows;
 	struct segment_name *names;
-	size_t nrows, room;      /* of rows and names */
+	size_t nrows, room;      /* rows in use, allocated rows and names */
 	struct segment_slot slots[INDEX_SLOTS];
 };
 
-/** Read a block of the spill file.  @return its rows, or NULL. */
+/** Append a block of the spill file to maker->bytes.
+    @block [out]  The header of the block.
+    @return the rows of the block, or NULL. */
 static const char *read_block(struct maker *maker, uint64_t offset, uint32_t size,
                               struct build_block *block)
 {
@@ -62,7 +65,8 @@ static const char *read_block(struct maker *maker, uint64_t offset, uint32_t siz
 	return to + sizeof(*block);
 }
 
-/** Add the rows of a directory, with the offsets of their names.  @return 0, or -1. */
+/** Add the rows of directory i, and its own row.  In IC_NAME are offsets of names in maker->bytes.
+    @return 0, or -1. */
 static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 {
 	const struct index_build *build = maker->finish->build;
@@ -80,7 +84,8 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 			size_t len;
 			const char *name = spill_get(&at, &row, &len);
 			if (len == 0) {
-				/* The newest block is the first. */
+				/* A row without name is of the directory itself.  The first block
+				   read is the newest, so the first such row is valid. */
 				self = known ? self : row;
 				known = true;
 				continue;
@@ -105,7 +110,7 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 	return maker->bytes.failed ? fail(ENOMEM) : 0;
 }
 
-/** Free what was needed for rows. */
+/** Free the memory for rows. */
 static void release(struct maker *maker)
 {
 	strbuf_destroy(&maker->bytes);
@@ -116,8 +121,9 @@ static void release(struct maker *maker)
 	maker->room = 0;
 }
 
-/** Make room for the rows of n directories.  Usually the room stays; that for a large directory
-    does not.  @return 0, or -1. */
+/** Make room for the rows of n directories.  Memory for more than INDEX_SOFT_ROWS rows is freed
+    before the next cluster.
+    @return 0, or -1. */
 static int reserve(struct maker *maker, const uint32_t *members, uint32_t n)
 {
 	size_t need = 0;
@@ -160,8 +166,9 @@ static int make_cluster(struct maker *maker, uint32_t cluster, struct made *made
 	}, &made->bytes, &made->summary);
 }
 
-/** Make the next cluster, if there is one within the window; the lock is held.
-    @return whether one was made, or failed. */
+/** Make the next cluster, if its number is in the window.  The caller holds the lock; it is
+    released while the cluster is made.
+    @return whether a cluster was made, or an error occurred. */
 static bool make_next(struct maker *maker)
 {
 	struct finish *finish = maker->finish;
@@ -217,7 +224,8 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/** Write all clusters, of which this thread makes some.  @return 0, or -1. */
+/** Write all clusters in order.  If the next cluster is not ready, this thread makes clusters, too.
+    @return 0, or -1. */
 static int write_clusters(struct finish *finish, struct maker *maker)
 {
 	struct index_writer *writer = finish->build->writer;
@@ -237,13 +245,13 @@ static int write_clusters(struct finish *finish, struct maker *maker)
 		++finish->written;
 		pthread_cond_broadcast(&finish->change);
 	}
-	/* Threads that wait end. */
+	/* Wake the waiting threads, so that they end. */
 	pthread_cond_broadcast(&finish->change);
 	pthread_mutex_unlock(&finish->lock);
 	return finish->error ? fail(finish->error) : 0;
 }
 
-/** Make and write all clusters.  @return 0, or -1. */
+/** Make and write all clusters with a number of threads.  @return 0, or -1. */
 static int make_all(struct finish *finish, unsigned threads)
 {
 	struct os *os = finish->build->os;
