@@ -24,7 +24,7 @@ int chain_init(struct chain *chain, struct os *os, const struct tree *tree, int 
 	return 0;
 }
 
-/** Close the links from number n on. */
+/** Close all links except the first n. */
 static void chain_cut(struct chain *chain, size_t n)
 {
 	while (chain->n > n) {
@@ -73,7 +73,7 @@ bool chain_is_dir(const struct chain *chain, uint32_t at, const struct k_statx *
 	return S_ISDIR(st->mode) && (ino == 0 || st->ino == ino);
 }
 
-/** Open a link whose parent is open.  @return 0, or -1. */
+/** Open a directory whose parent is open.  @return 0, or -1. */
 static int open_link(struct chain *chain, int parentfd, struct chain_link *link)
 {
 	int fd = os_open_entry(chain->os, parentfd, tree_name(chain->tree, link->at),
@@ -100,7 +100,7 @@ int chain_open(struct chain *chain, uint32_t at)
 		++depth;
 	if (depth == 0)
 		return chain->rootfd;
-	/* The links that remain: those of ancestors. */
+	/* Keep the links of the ancestors of `at`, and close all others. */
 	chain_cut(chain, depth);
 	while (chain->room < depth) {
 		if (!array_grow(&chain->links, &chain->room, sizeof(*chain->links)))
@@ -112,7 +112,7 @@ int chain_open(struct chain *chain, uint32_t at)
 	for (same = chain->n; same > 0 && chain->links[same - 1].at != up; --same)
 		up = dirs[up].parent;
 	chain_cut(chain, same);
-	/* The last of them was closed. */
+	/* The last of these links is closed, so no open directory is left. */
 	if (chain->first == same)
 		same = chain->n = chain->first = 0;
 	up = at;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <sys/fanotify.h>
 
-/* Kinds of information; the last two are of FAN_RENAME, 5.17. */
+/* Types of information records in an event; the last two are of FAN_RENAME (Linux 5.17). */
 enum { INFO_FID = 1, INFO_DFID_NAME = 2, INFO_DFID = 3, INFO_OLD_NAME = 10, INFO_NEW_NAME = 12 };
 
-enum { READS = 256 };   /* the most reads in a call of file_events_read() */
+enum { READS = 256 };   /* maximum reads in a call of file_events_read() */
 
-/** The head of struct fanotify_event_info_fid, with that of its struct file_handle. */
+/** The beginning of struct fanotify_event_info_fid, including the header of its struct
+    file_handle. */
 struct info_head {
 	uint8_t kind, pad;
 	uint16_t len;
@@ -29,7 +30,7 @@ static bool is_full(const struct file_events *e)
 	       || e->bytes.len > UINT32_MAX / 2;
 }
 
-/** Find or add a handle.  @return its number, or EVENTS_NONE (ENOMEM). */
+/** Find or add a handle.  @return its index in `handles`, or EVENTS_NONE (ENOMEM). */
 static uint32_t add_handle(struct file_events *e, const struct info_head *head, const char *data)
 {
 	uint64_t hash = map64_bytes(MAP64_BYTES ^ (uint32_t)head->type, data, head->bytes);
@@ -51,7 +52,7 @@ static uint32_t add_handle(struct file_events *e, const struct info_head *head, 
 	return e->bytes.failed ? EVENTS_NONE : (uint32_t)e->nhandles++;
 }
 
-/** Find or add a name.  @return 0, or -1 (ENOMEM). */
+/** Find or add a name of a directory.  @return 0, or -1 (ENOMEM). */
 static int add_place(struct file_events *e, uint32_t dir, const char *name, size_t len)
 {
 	uint64_t hash = map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&dir, sizeof(dir)), name,
@@ -84,8 +85,9 @@ static int add_place(struct file_events *e, uint32_t dir, const char *name, size
 	return 0;
 }
 
-/** Add a piece of information about an event.
-    @named  Whether the event has a directory and a name.  @return 0, or -1. */
+/** Add an information record of an event.
+    @named  Whether the event has a record with a directory.
+    @return 0, or -1. */
 static int add_info(struct file_events *e, const char *info, size_t size, bool named)
 {
 	struct info_head head;
@@ -106,18 +108,19 @@ static int add_info(struct file_events *e, const char *info, size_t size, bool n
 	return len == left ? fail(EPROTO) : add_place(e, dir, name, len);
 }
 
-/** Whether information has a directory. */
+/** Whether information records of a type have the handle of a directory. */
 static bool has_dir(uint8_t kind)
 {
 	return kind == INFO_DFID_NAME || kind == INFO_DFID || kind == INFO_OLD_NAME
 	       || kind == INFO_NEW_NAME;
 }
 
-/** Add one event.  @return 0, or -1. */
+/** Add an event with all its records.  @return 0, or -1. */
 static int add_event(struct file_events *e, const char *at, size_t len)
 {
 	bool named = false;
-	/* First whether it has a name, then what it has. */
+	/* The first pass finds out whether a record has a directory; the second adds the
+	   records. */
 	for (int pass = 0; pass < 2; ++pass) {
 		struct info_head head;
 		for (size_t i = 0; len - i >= sizeof(head); i += head.len) {

@@ -17,17 +17,18 @@
 
 #define EVENTS_NONE UINT32_MAX
 
-enum { EVENTS_READ = 256 << 10 };   /* the size of `buf` in bytes */
+enum { EVENTS_READ = 256 << 10 };   /* size of file_events.buf in bytes */
 
-/** A name of a directory: "." is the directory itself. */
+/** A name in a directory; "." is the directory itself.  Members: index in `handles` of the
+    directory; next place of the directory; next place with this hash. */
 struct events_place {
 	uint32_t dir, next, chain;
-	uint32_t name;            /* where it is in bytes; with a final NUL */
+	uint32_t name;            /* offset in `bytes` of the name, which has a final NUL */
 	uint32_t len;
 };
 
-/** A handle: of a directory with places, or (without places) of an object that has other names
-    than those reported. */
+/** A file handle: of a directory with places; or without places, of an object, for events without a
+    name, such as a changed link count. */
 struct events_handle {
 	uint32_t first, last, chain;
 	uint32_t bytes, len;
@@ -35,33 +36,38 @@ struct events_handle {
 };
 
 struct file_events {
-	int self;                 /* the process whose own changes do not count */
-	size_t most;              /* bytes; beyond it, all is forgotten and `lost` is set */
-	int group;                /* the descriptor of os_watch_files(), for file_events_read() */
-	char *buf;                /* EVENTS_READ bytes for file_events_read(); or NULL */
+	int self;                 /* process ID of the caller, whose own events are not counted in
+	                             `others` */
+	size_t most;              /* maximum bytes of memory; if exceeded, all events are dropped
+	                             and `lost` is set */
+	int group;                /* descriptor of os_watch_files(), read by file_events_read() */
+	char *buf;                /* EVENTS_READ bytes for file_events_read(); NULL if it is not
+	                             used */
 	struct events_handle *handles;
 	struct events_place *places;
 	size_t nhandles, handles_room, nplaces, places_room;
 	struct strbuf bytes;
-	struct map64 by_handle, by_place;   /* by hash: the first of a chain */
-	uint64_t others;          /* events of other processes */
-	bool lost;                /* events were lost */
+	struct map64 by_handle, by_place;   /* hash --> first element of a chain */
+	uint64_t others;          /* number of events of other processes */
+	bool lost;                /* events were lost: the index must be updated */
 	double first;             /* os_now() when the first event was read; 0: no event */
 };
 
-/** Read events, and add them.  @return 0, or -1.  Errors: those of read(2), file_events_add(). */
+/** Read all available events, and add them.
+    @return 0, or -1.  Errors: those of read(2), file_events_add(). */
 int file_events_read(struct file_events *events, struct os *os);
 
-/** Add what was read from fanotify.  @return 0, or -1.  Errors: ENOMEM; EPROTO: not an event. */
+/** Add the events in a buffer that was read from fanotify.
+    @return 0, or -1.  Errors: ENOMEM; EPROTO: invalid event. */
 int file_events_add(struct file_events *events, const void *buf, size_t len);
 
-/** Forget all events, and that some were lost. */
+/** Remove all events, and reset `lost`. */
 void file_events_clear(struct file_events *events);
 
-/** Free the memory, `buf` too; `group` stays open. */
+/** Free the memory, including `buf`; `group` stays open. */
 void file_events_destroy(struct file_events *events);
 
-/** Get a handle. */
+/** Get handle number i. */
 void file_events_handle(const struct file_events *events, size_t i, struct os_handle *handle);
 
 static inline const char *file_events_name(const struct file_events *events,

@@ -9,10 +9,10 @@
 
 enum {
 	DENTS = 64 * 1024,
-	MANY = 1024,              /* fewer entries are looked at by one thread */
+	MANY = 1024,              /* minimum entries to use several threads */
 };
 
-/** An entry as bytes; a struct looked follows if is_looked, and its name. */
+/** An entry in gather.entries.  A struct looked follows if is_looked; then the name. */
 struct head {
 	uint64_t ino;
 	uint8_t type, len;
@@ -24,7 +24,7 @@ struct looked {
 	struct k_statx st;
 };
 
-/** Whether the tree has a directory in this place. */
+/** Whether the tree has a directory with the name and inode number of an entry. */
 static bool is_known(const struct tree *tree, uint32_t at, const struct k_dirent *entry, size_t len)
 {
 	uint32_t child = entry->type == DT_DIR ? tree_child(tree, at, entry->name, len)
@@ -32,7 +32,7 @@ static bool is_known(const struct tree *tree, uint32_t at, const struct k_dirent
 	return child != TREE_NONE && tree->dirs[child].ino == entry->ino;
 }
 
-/** Add an entry; it is looked at afterwards. */
+/** Add an entry.  Its attributes are set later, by look_part(). */
 static void add_entry(struct gather *g, const struct tree *tree, const struct k_dirent *entry,
                       size_t len)
 {
@@ -47,7 +47,9 @@ static void add_entry(struct gather *g, const struct tree *tree, const struct k_
 	++g->n;
 }
 
-/** Read entries.  @ends [out]  There are no more.  @return 0, or -1 (ENOMEM). */
+/** Read entries of the directory.
+    @ends [out]  Whether there are no more entries.
+    @return 0, or -1 (ENOMEM). */
 static int read_entries(struct gather *g, struct chain *chain, bool *ends)
 {
 	static const char dots[] = "..";
@@ -77,13 +79,13 @@ static int read_entries(struct gather *g, struct chain *chain, bool *ends)
 	return lacks_memory ? fail(ENOMEM) : 0;
 }
 
-/** What look_part() needs. */
+/** The argument of look_part(). */
 struct looking {
 	struct gather *g;
 	const struct chain *chain;
 };
 
-/** Look at a part of the entries. */
+/** Read the attributes of the entries from number `from` up to but excluding number `to`. */
 static void look_part(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
 	const struct looking *looking = arg;

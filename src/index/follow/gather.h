@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The entries of a directory and their attributes, as refresh_read() stores them.
+ * Gather the entries of a directory and their attributes, which refresh_read() stores in the index.
  *
- * To gather is to wait for the kernel: several threads can do it at a time, each with a chain of
- * its own, while nobody changes the tree.  One thread stores.
+ * Gathering waits for the kernel.  So several threads can gather, each with its own chain, while no
+ * thread changes the tree.  One thread stores the entries.
  */
 #ifndef GM_INDEX_FOLLOW_GATHER_H
 #define GM_INDEX_FOLLOW_GATHER_H
@@ -12,52 +12,59 @@
 #include "index/follow/chain.h"
 
 enum {
-	/* Bytes of entries that are gathered at a time; the rest of a large directory follows
-	   after they are stored. */
+	/* Maximum bytes of entries that are gathered at a time.  The remaining entries of a large
+	   directory are gathered after these are stored. */
 	GATHER_MOST = 1 << 20,
 };
 
 struct gather {
-	uint32_t at;              /* the directory */
-	bool all;                 /* look at all entries, also at directories of the tree */
-	int fd;                   /* the directory; -1: there are no more entries */
-	int error;                /* an errno: it could not be opened, or looked at */
-	uint32_t failed;          /* then: that directory, or one above it */
-	bool partial;             /* entries could not be read */
-	int partial_error;        /* an errno: why */
-	bool has_odd;             /* a name is too long for the index */
-	int64_t listed;           /* the time of day, before it was opened */
+	uint32_t at;              /* index in tree.dirs of the directory */
+	bool all;                 /* read the attributes of all entries, also of directories that
+	                             the tree has */
+	int fd;                   /* descriptor of the directory; -1: no more entries */
+	int error;                /* errno, if the directory could not be opened or its attributes
+	                             not read; else 0 */
+	uint32_t failed;          /* with .error: the directory that could not be opened: this one
+	                             or one above it */
+	bool partial;             /* some entries could not be read */
+	int partial_error;        /* with .partial: the errno */
+	bool has_odd;             /* an entry was skipped because its name is too long for the
+	                             index */
+	int64_t listed;           /* time before the directory was opened, seconds since 1970 */
 	struct k_statx st;
 	struct strbuf entries;
-	size_t n;                 /* entries */
+	size_t n;                 /* number of entries */
 };
 
 struct gather_entry {
-	const char *name;         /* with a final NUL */
+	const char *name;         /* NUL-terminated */
 	size_t len;
-	uint64_t ino;             /* as in the directory */
-	uint8_t type;             /* DT_*, as in the directory */
-	bool is_looked;           /* it was looked at; otherwise the tree had it in this place */
-	int error;                /* an errno: it was in vain; 0: st is set */
+	uint64_t ino;             /* from getdents */
+	uint8_t type;             /* DT_*, from getdents */
+	bool is_looked;           /* its attributes were requested; false: the tree has a directory
+	                             with this name and inode number */
+	int error;                /* errno of the failed statx; 0: st is set */
 	struct k_statx st;
 };
 
-/** Open a directory, and gather the first entries.
-    @gather [out]  To be ended in any case.
+/** Open a directory, and gather its first entries.
+    @gather [out]  Call gather_end(), also after an error.
+    @all  As in struct gather.
     @return 0, also if the directory cannot be read; or -1: ENOMEM, EMFILE, ENFILE. */
 int gather_begin(struct gather *gather, struct chain *chain, uint32_t at, bool all);
 
-/** Forget the entries, and gather the next; for gather->fd >= 0.
-    @threads  That look at them, if they are many.
+/** Replace the entries by the next entries of the directory, if gather->fd >= 0.
+    @threads  Number of threads that read attributes, if there are many entries.
     @return as gather_begin(). */
 int gather_more(struct gather *gather, struct chain *chain, unsigned threads);
 
-/** Iterate over the entries that were gathered.  @at  0 first.  @return false: no more. */
+/** Iterate over the gathered entries.  @at  0 for the first call.  @return false: no more
+    entries. */
 bool gather_next(const struct gather *gather, size_t *at, struct gather_entry *entry);
 
 void gather_end(struct gather *gather, struct os *os);
 
-/** End and free.  @gather  NULL: nothing. */
+/** End and free.  @gather  NULL: do nothing. */
 void gather_free(struct gather *gather, struct os *os);
 
 #endif

@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { ANSWERS = 512, TURNS = 64 /* names between readings of events */ };
+enum { ANSWERS = 512, TURNS = 64 /* names examined between two readings of events */ };
 
 /* Finding. */
 
-/** Of all threads. */
+/** The state that all threads share. */
 struct finding {
-	struct os_inodes range;   /* for each, but numbers and buffer */
+	struct os_inodes range;   /* template for the range of each thread, without inode numbers
+	                             and buffer */
 	int fd;
-	int64_t since;            /* seconds */
-	uint64_t size;            /* inode numbers of a group */
+	int64_t since;            /* minimum ctime of an inode, seconds since 1970 */
+	uint64_t size;            /* number of inode numbers in a group */
 	unsigned groups;
 	struct finding_part {
 		uint64_t *inos;
@@ -26,14 +27,14 @@ struct finding {
 	} parts[OS_PARTS];
 };
 
-/** What the inodes are requested with. */
+/** The memory of a thread for requesting inodes. */
 struct request {
 	struct os_inodes range;
 	struct os_inode inodes[ANSWERS];
 	_Alignas(8) char buf[OS_INODES_BUFFER];
 };
 
-/** Add the inodes of a range whose ctime is not too early.  @return 0, or -1. */
+/** Add the inodes of a range whose ctime is at least f->since.  @return 0, or -1. */
 static int find_range(const struct finding *f, struct finding_part *part, struct os *os,
                       struct request *request)
 {
@@ -70,7 +71,7 @@ static void find_part(struct os *os, void *arg, unsigned number, size_t from, si
 	free(request);
 }
 
-/** Join what the threads have found.  @return 0, or -1. */
+/** Join the lists of the threads.  @return 0, or -1. */
 static int join_parts(struct look *look, struct finding *f)
 {
 	size_t room = 0;
@@ -100,10 +101,12 @@ int look_find(struct look *look, struct os *os, int rootfd, const struct index_i
 		return 0;
 	if (f.range.of == OS_INODES_XFS && now >= info->looked && now - info->looked < age)
 		return 0;
-	/* What changes after this is found the next time. */
+	/* A change after this call has this generation or a higher one, so the next update finds
+	   it. */
 	look->generation = os_inodes_generation(os, rootfd, f.range.of);
 	f.range.generation = info->generation;
-	/* If the clock was set back, or an older state of the file system restored: all. */
+	/* If the clock was set back, or the file system restored to an older state, find all
+	   inodes. */
 	if (now < info->looked || look->generation < info->generation) {
 		f.since = INT64_MIN;
 		f.range.generation = 0;
@@ -124,20 +127,20 @@ void look_destroy(struct look *look)
 
 /* Looking. */
 
-/** A name of an inode. */
+/** A name of an inode in the index. */
 struct name {
 	uint64_t ino, digest;
-	uint32_t at, name, len;   /* a directory of the tree; where the name is */
+	uint32_t at, name, len;   /* directory in the tree; offset in names.names, and length */
 	bool is_linked;           /* the inode has several names */
 };
 
 struct names {
 	const struct look *look;
 	const struct tree *tree;
-	struct name *items;       /* of a cluster */
+	struct name *items;       /* names in the cluster that is being visited */
 	size_t n, room;
 	struct strbuf names;
-	/* Inodes with several names that were looked at, in all clusters: their attributes. */
+	/* Digests of the present attributes of inodes with several names, in all clusters. */
 	struct map64 by_ino;
 	uint64_t *digests;
 	size_t ndigests, digests_room;
@@ -164,7 +167,7 @@ static int visit_name(void *arg, index_dir dir, const char *name, size_t len,
 	bool is_linked = row->col[IC_NLINK] > 1;
 	if (names->look->is_bulk ? !may_be_changed(arg, ino, ino) : !is_linked)
 		return 0;
-	/* If the directory was read, the row is of today. */
+	/* If the directory was read, the row is new. */
 	if (at == TREE_NONE || names->tree->dirs[at].state == TREE_READ
 	    || names->tree->dirs[at].state == TREE_GONE)
 		return 0;
@@ -181,14 +184,15 @@ static int visit_name(void *arg, index_dir dir, const char *name, size_t len,
 	return names->names.failed ? fail(ENOMEM) : 0;
 }
 
-/** In the order of directories, each is opened once. */
+/** Sort names by directory, so that each directory is opened once. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
 	return x->at != y->at ? (x->at < y->at ? -1 : 1) : x->name < y->name ? -1 : 1;
 }
 
-/** Whether the attributes of an inode are known, and the index has them or will get them. */
+/** Whether the inode was examined by another name, and the index has its attributes or gets them
+    from refresh_links(). */
 static bool is_known(const struct names *names, const struct refresh *r, const struct name *name)
 {
 	if (map64_get(&r->by_ino, name->ino) != MAP64_NONE)
@@ -197,7 +201,8 @@ static bool is_known(const struct names *names, const struct refresh *r, const s
 	return i != MAP64_NONE && names->digests[i] == name->digest;
 }
 
-/** Remember the attributes of an inode with several names.  @return 0, or -1 (ENOMEM). */
+/** Store the digest of the attributes of an inode with several names.  @return 0, or -1
+    (ENOMEM). */
 static int remember(struct names *names, uint64_t ino, uint64_t digest)
 {
 	if (!ARRAY_ROOM(names->digests, names->ndigests, &names->digests_room)
@@ -207,7 +212,7 @@ static int remember(struct names *names, uint64_t ino, uint64_t digest)
 	return 0;
 }
 
-/** Look at a name.  @return 0, or -1. */
+/** Examine a name, and store the difference.  @return 0, or -1. */
 static int look_name(struct names *names, struct refresh *r, const struct name *name)
 {
 	struct k_statx st;
@@ -217,8 +222,8 @@ static int look_name(struct names *names, struct refresh *r, const struct name *
 	if (fd < 0 || chain_look(&r->chain, fd, text, &st) != 0) {
 		if (chain_is_fatal(errno))
 			return -1;
-		/* A directory that has changed meanwhile is read by the next update.  One that
-		   is covered or was moved has not changed. */
+		/* If a directory has changed meanwhile, the next update reads it.  If it was
+		   covered or moved, its times are unchanged: make the next update read it. */
 		return names->look->is_bulk && (fd < 0 || errno != ENOENT)
 		               ? refresh_unlist(r, name->at) : 0;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Inodes to look at although the times of their directories have not changed: a file that is
- * modified in place changes only its own times.
+ * Find the inodes whose attributes must be read although the times of their directories have not
+ * changed: a file that is modified in place changes only its own times.
  *
- *     bulk         where the file system can return all inodes (os/inodes.h): those whose ctime is
- *                  not earlier than the last time they were looked at
- *     otherwise    those with several names
+ *     bulk         if the file system can return all inodes (os/inodes.h): the inodes whose ctime
+ *                  is not earlier than the last reading of all attributes (index_info.looked)
+ *     otherwise    the inodes with several names
  *
- * Each is looked at by a name that leads to it.
+ * The attributes of an inode are read by a name that the index has for the inode.
  */
 #ifndef GM_INDEX_FOLLOW_LOOK_H
 #define GM_INDEX_FOLLOW_LOOK_H
@@ -15,25 +15,29 @@
 #include "index/follow/refresh.h"
 
 struct look {
-	bool is_bulk;             /* inos contains the inodes */
-	uint64_t *inos;           /* ascending, without directories */
+	bool is_bulk;             /* `inos` has all changed inodes */
+	uint64_t *inos;           /* ascending; no directories */
 	size_t n;
-	uint64_t generation;      /* of the file system, before they were found */
+	uint64_t generation;      /* generation of the file system before the inodes were
+	                             requested */
 };
 
-/** Find the inodes that have changed since the time of an index (index_info.looked).
-    @look [out]  look_destroy() in any case.  @rootfd  The root of the index.
-    @now  The time of day, before this call.
-    @age  All inodes have to be requested (XFS): only if that was last done this many seconds ago or
-    more.  0: request them in any case; -1: request none.
+/** Find the inodes that changed since the attributes of an index were read (index_info.looked).
+    @look [out]  Call look_destroy(), also after an error.
+    @rootfd  The root directory of the index.
+    @now  The time before this call, in seconds since 1970.
+    @age  XFS cannot return only changed inodes: request them all only if the last request was at
+          least this many seconds ago.  0: always request inodes; -1: never, for all types of file
+          systems.
     @threads  At most OS_PARTS.
     @return 0, or -1 (ENOMEM). */
 int look_find(struct look *look, struct os *os, int rootfd, const struct index_info *info,
               int64_t now, int64_t age, unsigned threads);
 void look_destroy(struct look *look);
 
-/** Look at the inodes, except where the directory was read before, and store what differs; of
-    inodes with several names by refresh_links().  @return 0, or -1. */
+/** Read the attributes of the inodes, except in directories that were read before, and store the
+    differences.  The attributes of inodes with several names are left to refresh_links().
+    @return 0, or -1. */
 int look_all(const struct look *look, struct refresh *refresh);
 
 #endif

@@ -43,15 +43,15 @@ static int list_add(struct refresh_list *list, uint32_t at)
 
 /* Comparing. */
 
-/** The state of a directory that cannot be looked at.
-    @failed  The directory that cannot be opened: this one, or one above it.
-    @return 0; 1: it may still exist; -1: not the file system's error. */
+/** Set the state of a directory that could not be opened or examined.
+    @failed  The directory for which this failed: `at` or one above it.
+    @return 0; 1: the directory may still exist; -1: a lack of memory or descriptors. */
 static int lost_state(struct tree *tree, uint32_t at, uint32_t failed)
 {
 	struct tree_dir *dir = &tree->dirs[at];
 	if (chain_is_fatal(errno))
 		return -1;
-	/* What becomes of it depends on what becomes of that one. */
+	/* If the failed directory is above this one, the fate of this directory depends on it. */
 	dir->state = TREE_UNSEEN;
 	if (failed != at)
 		return 0;
@@ -74,7 +74,8 @@ int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t
 	if (at == tree->root) {
 		st = chain->root;
 	} else if (dir->first != TREE_NONE) {
-		/* Opened once, for its subdirectories as well. */
+		/* A directory with subdirectories is opened, since its subdirectories need the
+		   descriptor. */
 		int fd = chain_open(chain, at);
 		if (fd < 0
 		    || (chain->st.ino != dir->ino && dir->ino
@@ -118,7 +119,7 @@ static int put_dir(struct refresh *r, uint32_t at, const struct index_row *row, 
 	                     listed);
 }
 
-/** Store a directory that the index does not have.  @st  NULL: a mount covers it. */
+/** Add a directory to the index.  @st  NULL: a mount covers the directory. */
 static int add_dir(struct refresh *r, uint32_t parent, const char *name, size_t len,
                    const struct k_statx *st)
 {
@@ -144,8 +145,9 @@ static int add_dir(struct refresh *r, uint32_t parent, const char *name, size_t 
 	return is_apart ? 0 : refresh_note_todo(r, at);
 }
 
-/** The row of a directory as it is today.  @old  As it was.
-    @return whether another directory has its inode number now. */
+/** Make the row of a directory from its present attributes.
+    @old  The row in the index.
+    @return whether the birth time differs: then another directory has its inode number now. */
 static bool row_today(struct index_row *row, const struct index_row *old, const struct k_statx *st)
 {
 	*row = (struct index_row){{0}};
@@ -154,14 +156,15 @@ static bool row_today(struct index_row *row, const struct index_row *old, const 
 	return row->col[IC_BSEC] != old->col[IC_BSEC] || row->col[IC_BNSEC] != old->col[IC_BNSEC];
 }
 
-/** Store that a known directory was found in another place: one change. */
+/** Move a directory that was found at another path than in the index.  @return 0, or -1. */
 static int move_dir(struct refresh *r, uint32_t at, uint32_t parent, const char *name, size_t len,
                     const struct k_statx *st)
 {
 	struct index_row old, row;
 	int64_t listed = r->tree->dirs[at].listed;
 	if (tree_is_below(r->tree, parent, at)) {
-		/* Its new parent was moved out of it before, which is not known yet. */
+		/* In the tree, the new parent is still below this directory: it was moved out
+		   before, but this was not found yet. */
 		r->unsettled = true;
 		r->incomplete |= !r->watching;
 		if (!r->watching)
@@ -175,7 +178,7 @@ static int move_dir(struct refresh *r, uint32_t at, uint32_t parent, const char 
 	if (index_dir_row(r->index, r->tree->dirs[at].dir, INDEX_ALL, &old) != 0
 	    || tree_move(r->tree, at, parent, name, len) != 0)
 		return -1;
-	/* An update compares its times afterwards; until then the old ones remain. */
+	/* An update compares the times of the directory later, so the index keeps the old ones. */
 	if (row_today(&row, &old, st))
 		listed = 0;
 	if (r->watching)
@@ -210,7 +213,7 @@ int refresh_unlist(struct refresh *r, uint32_t at)
 	return put_dir(r, at, &row, 0);
 }
 
-/** A directory was found by its name. */
+/** Store a directory that was found by its name.  @return 0, or -1. */
 static int found_dir(struct refresh *r, uint32_t parent, const char *name, size_t len,
                      const struct k_statx *st)
 {
@@ -235,7 +238,8 @@ static int found_dir(struct refresh *r, uint32_t parent, const char *name, size_
 	}
 	if (refresh_dir_row(r, at, st) != 0)
 		return -1;
-	/* Without a time of birth: it may be a new directory with the number of a removed one. */
+	/* Without a birth time, it may be a new directory that has the inode number of a removed
+	   one. */
 	bool read = dir->listed == 0 || !(st->mask & K_STATX_BTIME);
 	dir->state = read ? TREE_CHANGED : TREE_SAME;
 	return read && !chain_is_foreign(&r->chain, st) ? refresh_note_todo(r, at) : 0;
@@ -254,7 +258,8 @@ int refresh_link(struct refresh *r, const struct k_statx *st)
 	return 0;
 }
 
-/** Note the attributes of an inode if it has several names; or again, if they are noted.
+/** Store the attributes of an inode for refresh_links(), if it has several names, or is in the list
+    already.
     @return 0, or -1. */
 static int note_links(struct refresh *r, const struct k_statx *st)
 {
@@ -262,14 +267,17 @@ static int note_links(struct refresh *r, const struct k_statx *st)
 	               ? refresh_link(r, st) : 0;
 }
 
-/** An object that is not a directory was found by its name.  @known  NULL: its row is stored. */
+/** Store an object that is not a directory and was found by its name.
+    @known  The objects of the directory in the index; NULL: store the row without comparison.
+    @return 0, or -1. */
 static int found_object(struct refresh *r, uint32_t parent, const char *name, size_t len,
                         const struct index_row *row, struct known *known)
 {
 	const struct tree_dir *dir = &r->tree->dirs[parent];
 	uint64_t digest = 0;
 	bool exists = known && known_see(known, index_dir_slot(dir->dir), name, len, &digest);
-	/* When all objects are known, read_missing() finds a directory that had this name. */
+	/* If the index has an object of this name, read_missing() would find a directory of this
+	   name. */
 	uint32_t child = exists ? TREE_NONE : tree_child(r->tree, parent, name, len);
 	if (child != TREE_NONE && refresh_note_gone(r, child) != 0)
 		return -1;
@@ -282,7 +290,9 @@ static int found_object(struct refresh *r, uint32_t parent, const char *name, si
 	return index_put(r->index, dir->dir, name, len, row);
 }
 
-/** The objects of a directory that the index has.  @own [out]  To be freed.
+/** Load the objects that the index has in a directory, unless *known is set or the directory is
+    new.
+    @own [out]  The loaded objects, to be freed; or NULL.
     @return 0, or -1. */
 static int load_known(struct refresh *r, uint32_t at, struct known **known, struct known **own)
 {
@@ -297,8 +307,10 @@ static int load_known(struct refresh *r, uint32_t at, struct known **known, stru
 	return *own ? 0 : -1;
 }
 
-/** Store an object that a mount covers, or that cannot be looked at, unless the index has it: then
-    what it has remains.  @type  0: unknown.  @return 0, or -1. */
+/** Store an object that a mount covers, or that could not be examined.  If the index has the
+    object, its row is kept.
+    @type  DT_UNKNOWN: store nothing.
+    @return 0, or -1. */
 static int found_lost(struct refresh *r, uint32_t at, const char *name, size_t len, uint8_t type)
 {
 	uint32_t child = tree_child(r->tree, at, name, len);
@@ -348,7 +360,7 @@ int refresh_entry(struct refresh *r, uint32_t at, int fd, const char *name, size
 
 /* Reading. */
 
-/** Store an entry of a directory that is read.  @return 0, or -1. */
+/** Store an entry of the directory that is being read.  @return 0, or -1. */
 static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry,
                       struct known *known)
 {
@@ -364,7 +376,8 @@ static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry
 		dir->state = TREE_UNSEEN;
 		return refresh_note_todo(r, child);
 	}
-	/* It was moved from here after its directory was gathered. */
+	/* The entry was not examined because the tree had this directory here, which was moved away
+	   since. */
 	if (!entry->is_looked) {
 		int fd = chain_open(&r->chain, at);
 		entry->error = fd < 0 || chain_look(&r->chain, fd, entry->name, &entry->st) != 0
@@ -386,7 +399,8 @@ static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry
 	return found_lost(r, at, entry->name, entry->len, entry->type);
 }
 
-/** Store the entries of a directory.  @return 0, or -1. */
+/** Store all entries of a directory, and gather the next ones until all are stored.  @return 0, or
+    -1. */
 static int read_entries(struct refresh *r, struct gather *gather, struct known *known)
 {
 	struct gather_entry entry;
@@ -395,7 +409,8 @@ static int read_entries(struct refresh *r, struct gather *gather, struct known *
 			if (read_entry(r, gather->at, &entry, known) != 0)
 				return -1;
 		}
-		/* The row of the directory is not stored yet: the next update reads it again. */
+		/* A commit is harmless here: as the row of the directory is not stored yet, the
+		   next update reads the directory again. */
 		if (index_relieve(r->index) != 0)
 			return -1;
 		if (gather->fd < 0)
@@ -405,7 +420,8 @@ static int read_entries(struct refresh *r, struct gather *gather, struct known *
 	}
 }
 
-/** What was not found in a directory is gone.  @return 0, or -1. */
+/** Remove the objects and subdirectories of a directory that were not found when it was read.
+    @return 0, or -1. */
 static int read_missing(struct refresh *r, uint32_t at, struct known *known)
 {
 	const struct tree_dir *dirs = r->tree->dirs;
@@ -424,7 +440,7 @@ static int read_missing(struct refresh *r, uint32_t at, struct known *known)
 	return 0;
 }
 
-/** A directory cannot be read where the tree has it.  @return 0, or -1. */
+/** Handle a directory that could not be opened at its path.  @return 0, or -1. */
 static int read_lost(struct refresh *r, const struct gather *gather)
 {
 	struct tree *tree = r->tree;
@@ -438,12 +454,14 @@ static int read_lost(struct refresh *r, const struct gather *gather)
 		return tree->dirs[at].state == TREE_GONE ? refresh_note_gone(r, at) : 0;
 	if (tree->dirs[at].state == TREE_KEPT)
 		return 0;
-	/* Whether it exists, the event of its name says. */
+	/* The event of its name will show whether the directory exists: read it after the next
+	   events. */
 	tree->dirs[at].state = TREE_CHANGED;
 	return list_add(&r->later, at);
 }
 
-/** Store the differences of a directory.  @return 0, or -1. */
+/** Store the differences between the entries of a directory and the index, then its row.
+    @return 0, or -1. */
 static int read_store(struct refresh *r, struct gather *gather, struct known *known)
 {
 	struct tree *tree = r->tree;
@@ -486,7 +504,8 @@ int refresh_read(struct refresh *r, uint32_t at, struct known *known, struct gat
 {
 	struct gather own = {.fd = -1};
 	int rc = 0;
-	/* If one above it was moved meanwhile, it has another path now. */
+	/* After an error, gather again: if a directory above this one was moved meanwhile, the path
+	   is new. */
 	if (!gather || gather->error) {
 		gather = &own;
 		rc = gather_begin(gather, &r->chain, at, r->watching);

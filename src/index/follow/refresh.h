@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Parts of an index compared with the file system, and the differences stored: a directory is read
- * again, or one name is looked at.  What a walk, an update and a watch find is stored in the same
- * way:
+ * Compare parts of an index with the file system, and store the differences: read a directory
+ * again, or examine one name.  Updates and watches use these functions:
  *
- * - a directory is recognized by its inode number: one that is found elsewhere was moved, and its
- *   objects and subdirectories remain in the index;
- * - a directory that is not found in its place is removed at the end, if it was not found
- *   elsewhere until then;
- * - the row of a directory is stored after its objects, with the times that it had before it was
- *   read; if an update is interrupted, the next one reads it again.
+ * - a directory is recognized by its inode number: if it is found at another path, it was moved,
+ *   and its objects and subdirectories remain in the index;
+ * - a directory that is not found at its path is removed at the end, if it was not found at another
+ *   path until then;
+ * - the row of a directory is stored after its objects, with the times that the directory had
+ *   before it was read; so if an update is interrupted, the next update reads the directory again.
  */
 #ifndef GM_INDEX_FOLLOW_REFRESH_H
 #define GM_INDEX_FOLLOW_REFRESH_H
@@ -18,105 +17,116 @@
 #include "index/follow/gather.h"
 #include "index/store/objects.h"
 
-/** What was found. */
+/** The number of objects found and changed. */
 struct refresh_counts {
-	uint64_t dirs;            /* compared */
-	uint64_t read;            /* read again, or for the first time */
+	uint64_t dirs;            /* directories compared with the file system */
+	uint64_t read;            /* directories read, for the first time or again */
 	uint64_t added, changed, removed;   /* objects that are not directories */
 	uint64_t dirs_added, dirs_moved, dirs_removed;
 	uint64_t unread;          /* directories that could not be read */
-	uint64_t looked;          /* objects looked at though their directories were not read */
-	int root_error;           /* an errno: the root cannot be read */
-	bool is_bulk;             /* these are all files that were modified in place */
+	uint64_t looked;          /* objects whose attributes were read although their directory was
+	                             not */
+	int root_error;           /* errno, if the root directory could not be read; else 0 */
+	bool is_bulk;             /* `looked` includes all files that were modified in place */
 };
 
 struct refresh_list { uint32_t *items; size_t n, room; };
 
 struct refresh {
-	struct os *os;            /* borrowed, as are index and tree */
+	struct os *os;            /* os, index and tree are borrowed */
 	struct index *index;
 	struct tree *tree;
 	struct chain chain;
-	bool watching;            /* each change is an event: a moved directory has no others */
-	int64_t oldest;           /* directories that were last read then, or before, are read
-	                             again; INT64_MIN: none */
-	struct refresh_list todo, gone;   /* directories to compare or read; those not found */
-	struct gather **ahead;    /* of each of todo, from the first: NULL, or its entries */
+	bool watching;            /* used by a watch: every change causes an event, so the contents
+	                             of a moved directory need no comparison */
+	int64_t oldest;           /* directories last read at or before this time are read again, in
+	                             seconds since 1970; INT64_MIN: none */
+	struct refresh_list todo, gone;   /* directories to compare or read; directories not found
+	                                     at their path */
+	struct gather **ahead;    /* [index in todo]: its entries, gathered ahead; NULL: none */
 	size_t nahead, ahead_room, ahead_bytes;
-	struct refresh_list later;   /* while watching: those that could not be read in their
-	                             places, since one above them was renamed a moment ago */
-	/* Inodes with several names, or whose names are not known: their attributes today. */
+	struct refresh_list later;   /* with .watching: directories that could not be read, since
+	                                one above them was just renamed */
+	/* The present attributes of inodes with several names, or with unknown names. */
 	struct refresh_link { uint64_t ino; struct index_row row; } *links;
 	size_t nlinks, links_room;
-	struct map64 by_ino;      /* of links */
-	unsigned threads;         /* 0: not known yet */
-	bool incomplete;          /* something could not be read */
-	bool unsettled;           /* the directory that is read changed meanwhile */
+	struct map64 by_ino;      /* inode number --> index in `links` */
+	unsigned threads;         /* number of processors; 0: not requested yet */
+	bool incomplete;          /* some directory or object could not be read */
+	bool unsettled;           /* the directory being read changed meanwhile */
 	struct refresh_counts counts;
-	struct file_events *events;  /* read from time to time, before the queue of the kernel
-	                                overflows; or NULL */
+	struct file_events *events;  /* events that are read now and then, so that the queue of the
+	                                kernel does not overflow; or NULL */
 };
 
-/** Begin.
-    @rootfd  The root of the index; borrowed.
+/** Begin to refresh an index.
+    @rootfd  The root directory of the index; borrowed.
     @covered  As in struct chain.
-    @return 0, or -1; refresh_destroy() in any case.
-    Errors: those of statx(2); ESTALE: it is another directory. */
+    @return 0, or -1.  Call refresh_destroy() also after an error. Errors: those of statx(2);
+    ESTALE: rootfd is not the root directory of the index. */
 int refresh_init(struct refresh *refresh, struct os *os, struct index *index, struct tree *tree,
                  int rootfd, const struct map64 *covered);
 void refresh_destroy(struct refresh *refresh);
 
-/** Compare the times of a directory with those in the tree, and set its state.  For any thread;
-    only this element of the tree is changed.
+/** Compare the times of a directory with those in the tree, and set its state.  Any thread may call
+    this with its own chain; only this element of the tree is changed.
     @oldest  As in struct refresh.
-    @return 0; 1: it is not reachable (TREE_KEPT); -1: ENOMEM, EMFILE, ENFILE. */
+    @return 0; 1: the directory is not reachable (TREE_KEPT); -1: ENOMEM, EMFILE, ENFILE. */
 int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t oldest);
 
-/** Read a directory and store the differences.
-    @known  Of its cluster, with its slot; NULL: not loaded.
-    @gather  Its entries; NULL: they are not gathered yet.
+/** Read a directory, and store the differences between its entries and the index.
+    @known  The objects of its cluster, including its slot; NULL: not loaded.
+    @gather  The entries of the directory; NULL: not gathered yet.
     @return 0, or -1. */
 int refresh_read(struct refresh *refresh, uint32_t at, struct known *known, struct gather *gather);
 
-/** Read directories of a cluster, gathered by threads; and after each what it leaves to do.
-    @dirs  TREE_CHANGED; those that are something else when their turn comes are not read.
+/** Read directories of one cluster, whose entries threads gather.  After each directory, handle the
+    directories in refresh->todo.
+    @dirs  Directories with state TREE_CHANGED.  If a state is different when the directory's turn
+           comes, the directory is not read.
     @return 0, or -1. */
 int refresh_read_cluster(struct refresh *refresh, const uint32_t *dirs, size_t n);
 
-/** How many threads wait for the file system; at most OS_PARTS. */
+/** The number of threads that wait for the file system; at most OS_PARTS. */
 unsigned refresh_threads(struct refresh *refresh);
 
-/** Look at one name of a directory.  @fd  The directory, O_PATH.  @return 0, or -1. */
+/** Examine one name of a directory, and store the difference.
+    @fd  The directory, O_PATH.
+    @return 0, or -1. */
 int refresh_entry(struct refresh *refresh, uint32_t at, int fd, const char *name, size_t len);
 
-/** Store the attributes of a directory if they differ.  @return 0, or -1. */
+/** Store the attributes of a directory, if they differ from those in the index.
+    @return 0, or -1. */
 int refresh_dir_row(struct refresh *refresh, uint32_t at, const struct k_statx *st);
 
-/** Let the next update read a directory, whatever its times are.  @return 0, or -1. */
+/** Make the next update read a directory, even if its times are unchanged.  @return 0, or -1. */
 int refresh_unlist(struct refresh *refresh, uint32_t at);
 
-/** Note the attributes of an inode for refresh_links().  @return 0, or -1 (ENOMEM). */
+/** Store the present attributes of an inode for refresh_links().  @return 0, or -1 (ENOMEM). */
 int refresh_link(struct refresh *refresh, const struct k_statx *st);
 
-/** Note that a directory is not in its place; that it is to be compared or read.
+/** Add a directory to refresh->gone, because it is not at its path; to refresh->todo, to be
+    compared or read.
     @return 0, or -1 (ENOMEM). */
 int refresh_note_gone(struct refresh *refresh, uint32_t at);
 int refresh_note_todo(struct refresh *refresh, uint32_t at);
 
-/** Take a directory of refresh->todo, which is not empty.
-    @gather [out]  For refresh_read(); of the caller.  @return 0, or -1. */
+/** Remove the last directory from refresh->todo, which is not empty.
+    @gather [out]  The entries for refresh_read(), to be freed; or NULL.
+    @return 0, or -1. */
 int refresh_take(struct refresh *refresh, uint32_t *at, struct gather **gather);
 
-/** Compare and read what was found to need it.  @return 0, or -1. */
+/** Compare or read the directories in refresh->todo until the list is empty.  @return 0, or -1. */
 int refresh_todo(struct refresh *refresh);
 
-/** Read those directories now that could not be read before.  @return 0, or -1. */
+/** Read the directories in refresh->later.  @return 0, or -1. */
 int refresh_later(struct refresh *refresh);
 
-/** Remove the directories that were not found.  @return 0, or -1. */
+/** Remove the directories in refresh->gone that were not found at another path.  @return 0, or
+    -1. */
 int refresh_gone(struct refresh *refresh);
 
-/** Store the attributes of the noted inodes for all their names.  @return 0, or -1. */
+/** Store the attributes in refresh->links for all names of these inodes.  @return 0, or -1. */
 int refresh_links(struct refresh *refresh);
 
 #endif

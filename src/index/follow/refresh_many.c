@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many directories read: threads gather a portion of them, then one thread stores it. */
+/* Read many directories: threads gather the entries of some of them, then one thread stores
+   these. */
 #include "index/follow/refresh.h"
 
 #include "base/array.h"
@@ -9,33 +10,33 @@
 #include <stdlib.h>
 
 enum {
-	FEW = 16,                 /* fewer directories are gathered by one thread */
+	FEW = 16,                 /* minimum directories to use several threads */
 	PORTION = 8 << 20,        /* bytes of entries that are gathered before they are stored */
-	AHEAD = 256,              /* directories that are gathered before their turn */
+	AHEAD = 256,              /* maximum directories of refresh.todo that are gathered ahead */
 };
 
-/** Directories to gather. */
+/** Directories whose entries are gathered. */
 struct many {
 	struct refresh *r;
 	const uint32_t *dirs;
 	size_t n;
-	struct gather **gathers;  /* of each; NULL: not gathered */
-	bool of_cluster;          /* load what is known of them */
+	struct gather **gathers;  /* [directory]: its entries; NULL: not gathered */
+	bool of_cluster;          /* the directories are of one cluster: load `known` */
 	struct known *known;
-	atomic_size_t next;       /* the first one that no thread has taken */
-	atomic_size_t bytes;      /* gathered, but not stored yet */
+	atomic_size_t next;       /* index of the first directory that no thread has begun */
+	atomic_size_t bytes;      /* bytes of entries gathered, but not stored yet */
 	atomic_int error;
 };
 
 unsigned refresh_threads(struct refresh *r)
 {
-	/* Two also where there is one processor: they wait for a disk. */
+	/* At least two threads, even on one processor, since they wait for a disk. */
 	if (r->threads == 0)
 		r->threads = os_cpus(r->os);
 	return r->threads < 2 ? 2 : r->threads < OS_PARTS ? r->threads : OS_PARTS;
 }
 
-/** The objects that the index has of the directories.  @return NULL: an error. */
+/** Load the objects that the index has in the directories.  @return NULL: an error. */
 static struct known *load_known(const struct many *m)
 {
 	const struct tree_dir *dirs = m->r->tree->dirs;
@@ -47,7 +48,7 @@ static struct known *load_known(const struct many *m)
 	return known_load(m->r->index, index_dir_cluster(dirs[m->dirs[0]].dir), slots);
 }
 
-/** Gather a directory.  @return 0, or -1. */
+/** Gather the entries of directory i, if it is still to be read.  @return 0, or -1. */
 static int gather_one(struct many *m, struct chain *chain, size_t i)
 {
 	if (m->r->tree->dirs[m->dirs[i]].state != TREE_CHANGED)
@@ -60,8 +61,8 @@ static int gather_one(struct many *m, struct chain *chain, size_t i)
 	return rc;
 }
 
-/** In each thread: gather directories until there are enough; in the first, load what is known
-    before. */
+/** In each thread, gather directories until PORTION bytes are gathered.  The first thread loads the
+    known objects before. */
 static void gather_part(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
 	struct many *m = arg;
@@ -83,7 +84,8 @@ static void gather_part(struct os *os, void *arg, unsigned part, size_t from, si
 	chain_destroy(&own);
 }
 
-/** Gather directories from the first that was not taken yet.  @return 0, or -1. */
+/** Gather the next directories that are not gathered yet, up to PORTION bytes.  @return 0, or
+    -1. */
 static int gather_many(struct many *m)
 {
 	unsigned parts = m->n - atomic_load(&m->next) < FEW ? 1 : refresh_threads(m->r);
@@ -106,7 +108,7 @@ int refresh_read_cluster(struct refresh *r, const uint32_t *dirs, size_t n)
 			atomic_store(&m.bytes, 0);
 			rc = gather_many(&m);
 		}
-		/* It may have been moved meanwhile, and so read. */
+		/* Reading another directory may have moved this one, and so read it already. */
 		if (rc == 0 && r->tree->dirs[dirs[i]].state == TREE_CHANGED)
 			rc = refresh_read(r, dirs[i], m.known, m.gathers[i]);
 		gather_free(m.gathers[i], r->os);
@@ -124,10 +126,12 @@ int refresh_read_cluster(struct refresh *r, const uint32_t *dirs, size_t n)
 	return rc == 0 ? 0 : fail(error);
 }
 
-/* Directories to do.  They are a stack, so that a tree is stored in preorder, and neighbors come
-   into the same cluster.  Those that follow are gathered together, and wait for their turn. */
+/* refresh.todo is a stack, so that a tree is stored in preorder, and neighboring directories get
+   into one cluster.  The entries of the next directories on the stack are gathered together, ahead
+   of their turn. */
 
-/** If the next directory was not gathered: gather it and others.  @return 0, or -1. */
+/** If the next directory of refresh->todo is not gathered, gather up to AHEAD directories.
+    @return 0, or -1. */
 static int gather_ahead(struct refresh *r)
 {
 	uint32_t dirs[AHEAD];
@@ -156,7 +160,8 @@ static int gather_ahead(struct refresh *r)
 
 int refresh_take(struct refresh *r, uint32_t *at, struct gather **gather)
 {
-	/* What is gathered for a watch would be older than its later events. */
+	/* A watch does not gather ahead: the entries could be older than events that are applied
+	   before their turn. */
 	if (!r->watching && gather_ahead(r) != 0)
 		return -1;
 	size_t i = --r->todo.n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What reading directories and looking at names leave to do: directories to compare, directories
-   that are gone, and other names of inodes. */
+/* The work that is left after directories are read and names are examined: compare moved
+   directories, remove directories, update further names of inodes. */
 
 #include "index/follow/refresh.h"
 
@@ -8,9 +8,9 @@
 
 #include <stdlib.h>
 
-enum { TURNS = 16 };   /* between readings of events */
+enum { TURNS = 16 };   /* directories handled between two readings of events */
 
-/** Compare a directory that was found in another place; its subdirectories follow. */
+/** Compare a directory, and note its subdirectories to be compared.  @return 0, or -1. */
 static int compare(struct refresh *r, uint32_t at)
 {
 	const struct tree_dir *dirs = r->tree->dirs;
@@ -90,22 +90,22 @@ int refresh_gone(struct refresh *r)
 
 /* Inodes with several names. */
 
-/** A name whose attributes are not those of its inode today. */
+/** A name in the index whose row differs from the present attributes of its inode. */
 struct stale {
 	index_dir dir;
-	uint32_t name, len;       /* in names */
+	uint32_t name, len;       /* offset in stale_names.names, and length */
 	uint32_t link;
 };
 
 struct stale_names {
 	struct refresh *r;
-	uint64_t *inos;           /* sorted */
+	uint64_t *inos;           /* sorted inode numbers of refresh.links */
 	struct stale *items;
 	size_t n, room;
 	struct strbuf names;
 };
 
-/** Whether one of the noted inodes has a number in a range. */
+/** Whether refresh.links has an inode with a number from `min` to `max`. */
 static bool may_be_noted(void *arg, uint64_t min, uint64_t max)
 {
 	const struct stale_names *stale = arg;

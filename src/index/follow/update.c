@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 enum {
-	PORTION = 512,            /* directories that a thread takes at a time */
-	COMMIT = 4096,            /* directories read between commits */
+	PORTION = 512,            /* number of directories that a thread compares at a time */
+	COMMIT = 4096,            /* number of directories read between two commits */
 };
 
-/** A directory, in preorder. */
+/** A directory of the index; `order` is its position in preorder. */
 struct step {
 	uint32_t at, cluster, order;
 };
@@ -24,7 +24,7 @@ struct update {
 	struct tree *tree;
 	struct step *steps;
 	size_t nsteps;
-	atomic_size_t next;       /* the first step that no thread has taken */
+	atomic_size_t next;       /* index of the first step that no thread has begun */
 	atomic_int error;
 	atomic_bool incomplete;
 };
@@ -55,7 +55,7 @@ static void compare_part(struct os *os, void *arg, unsigned part, size_t from, s
 	chain_destroy(&chain);
 }
 
-/** Compare all directories.  @return 0, or -1. */
+/** Compare all directories of the index with the file system.  @return 0, or -1. */
 static int compare_all(struct update *update)
 {
 	struct tree *tree = update->tree;
@@ -87,7 +87,7 @@ static int compare_steps(const void *a, const void *b)
 	                                : x->order < y->order ? -1 : x->order > y->order;
 }
 
-/** Read all directories that changed.  @return 0, or -1. */
+/** Read all directories with state TREE_CHANGED, cluster by cluster.  @return 0, or -1. */
 static int read_all(struct update *update)
 {
 	struct refresh *r = &update->refresh;
@@ -136,7 +136,7 @@ int index_update(struct os *os, struct index *index, struct tree *tree,
 		return -1;
 	update.tree = tree ? tree : &own;
 	int rc = refresh_init(r, os, index, update.tree, opts->rootfd, opts->covered);
-	/* Without its root, all directories could seem to be removed. */
+	/* If the root directory were unreadable, all directories would seem to be removed. */
 	if (rc == 0 && os_dir_readable(os, opts->rootfd) != 0) {
 		r->counts.root_error = errno;
 		rc = -1;

@@ -10,15 +10,16 @@
 #include <sys/stat.h>
 
 /* Seconds. */
-#define GATHER 0.2         /* events of a place within this time are one */
-#define LOST_APART 2.0     /* between updates, if events are lost again and again */
-#define FRESH 60.0         /* without events, note this often that the index is fresh */
+#define GATHER 0.2         /* events within this time are handled together */
+#define LOST_APART 2.0     /* minimum time between updates, if events are lost repeatedly */
+#define FRESH 60.0         /* time between commits of index_info.fresh, if there are no events */
 
 enum {
-	FOLD = 50000,             /* changes between folds */
-	EVENTS_MOST = 64 << 20,   /* bytes */
-	OPENS = 10,               /* tries to open a handle, a millisecond apart */
-	TRIES = 8,                /* to read a directory, without events */
+	FOLD = 50000,             /* number of changes between folds */
+	EVENTS_MOST = 64 << 20,   /* maximum bytes of events in memory */
+	OPENS = 10,               /* attempts to open a handle, a millisecond apart */
+	TRIES = 8,                /* attempts to read the directories in `later` without new
+	                             events */
 };
 
 struct index_watch {
@@ -26,14 +27,15 @@ struct index_watch {
 	struct index *index;
 	struct tree tree;
 	struct file_events events;
-	enum index_watch_why why; /* not WATCH_EVENTS: an update is due */
-	double updated;           /* when the last update ended */
-	double fresh;             /* when freshness was noted */
-	uint64_t changes;         /* since the last fold */
-	/* Directories that are to be read after the next events. */
+	enum index_watch_why why; /* the reason for the next index_watch_apply(); if not
+	                             WATCH_EVENTS, it is an update */
+	double updated;           /* when the last update ended, as of os_now() */
+	double fresh;             /* when index_info.fresh was last set, as of os_now() */
+	uint64_t changes;         /* number of changes since the last fold */
+	/* Directories that could not be read, to be read after the next events. */
 	struct later { uint32_t at; index_dir dir; } *later;
 	size_t nlater, later_room;
-	unsigned tries;           /* since there were none */
+	unsigned tries;           /* number of calls since `later` was empty */
 };
 
 struct index_watch *index_watch_new(struct os *os, struct index *index, int rootfd)
@@ -46,7 +48,7 @@ struct index_watch *index_watch_new(struct os *os, struct index *index, int root
 	w->why = WATCH_START;
 	w->events = (struct file_events){.self = os_getpid(), .most = EVENTS_MOST};
 	w->events.buf = malloc(EVENTS_READ);
-	/* First the mark: what changes after it, causes an event. */
+	/* Watch before loading: each change after this call causes an event. */
 	w->events.group = os_watch_files(os, rootfd);
 	if (!w->events.buf || w->events.group < 0 || tree_load(&w->tree, index) != 0) {
 		index_watch_free(w);
@@ -90,10 +92,10 @@ double index_watch_due(const struct index_watch *w)
 	return w->events.first > 0 ? w->events.first + GATHER : w->fresh + FRESH;
 }
 
-/** Open a handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
+/** Open a file handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
 static int open_handle(struct index_watch *w, int rootfd, const struct os_handle *handle)
 {
-	/* While the number of a removed inode is given to a new one, ext4 says ENOMEM. */
+	/* While ext4 reuses the number of a removed inode, it fails with ENOMEM. */
 	for (int i = 0;; ++i) {
 		int fd = os_open_handle(w->os, rootfd, handle);
 		if (fd >= 0 || errno != ENOMEM || i == OPENS)
@@ -102,7 +104,8 @@ static int open_handle(struct index_watch *w, int rootfd, const struct os_handle
 	}
 }
 
-/** Look at what one handle reports.  @return 0, or -1. */
+/** Examine the names that the events of handle i report, and store the differences.
+    @return 0, or -1. */
 static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, size_t i)
 {
 	const struct events_handle *reported = &w->events.handles[i];
@@ -111,7 +114,7 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 	file_events_handle(&w->events, i, &handle);
 	int fd = open_handle(w, rootfd, &handle), rc = 0;
 	if (fd < 0) {
-		/* What cannot be looked at now, an update finds. */
+		/* An object that cannot be opened now is found by an update. */
 		if (errno != ESTALE)
 			w->why = WATCH_LOST;
 		return 0;
@@ -124,12 +127,13 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 		goto out;
 	}
 	uint32_t at = S_ISDIR(st.mode) ? tree_by_ino(&w->tree, st.ino) : TREE_NONE;
-	/* A directory that the index does not have is below one that is looked at later, or that
-	   is not indexed. */
+	/* A directory that is not in the index is below a directory that is read later, or it is
+	   not indexed. */
 	if (at == TREE_NONE)
 		goto out;
 	if (w->tree.dirs[at].listed == 0) {
-		/* It is to be read as a whole, after this. */
+		/* The directory is read completely after the events, so its names are not
+		   examined. */
 		if (w->tree.dirs[at].state != TREE_GONE) {
 			w->tree.dirs[at].state = TREE_CHANGED;
 			rc = refresh_note_todo(r, at);
@@ -143,10 +147,10 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 		if (strcmp(name, ".") != 0)
 			rc = refresh_entry(r, at, fd, name, place->len);
 	}
-	/* With the times that it had before its names were looked at. */
+	/* Store the times that the directory had before its names were examined. */
 	if (rc == 0)
 		rc = refresh_dir_row(r, at, &st);
-	/* Another directory has its inode number now. */
+	/* refresh_dir_row() has reset `listed`: another directory has this inode number now. */
 	if (rc == 0 && w->tree.dirs[at].listed == 0 && w->tree.dirs[at].state != TREE_GONE) {
 		w->tree.dirs[at].state = TREE_CHANGED;
 		rc = refresh_note_todo(r, at);
@@ -156,7 +160,7 @@ out:
 	return rc;
 }
 
-/** Look at all places, and read new directories.  @return 0, or -1. */
+/** Examine the names of all events, and read new directories.  @return 0, or -1. */
 static int apply_events(struct index_watch *w, struct refresh *r, int rootfd)
 {
 	int rc = 0;
@@ -164,12 +168,14 @@ static int apply_events(struct index_watch *w, struct refresh *r, int rootfd)
 		rc = apply_handle(w, r, rootfd, i);
 	w->changes += w->events.nplaces;
 	file_events_clear(&w->events);
-	/* Directories that are open may have been removed, and their numbers used again. */
+	/* The open directories may have been removed, and their inode numbers reused. */
 	chain_close(&r->chain);
 	return rc == 0 ? refresh_todo(r) : -1;
 }
 
-/** Keep the directories that could not be read; with a new place, they can.  @return 0, or -1. */
+/** Keep the directories that could not be read: they are tried again after the next events, or
+    without events up to TRIES times.
+    @return 0, or -1. */
 static int keep_later(struct index_watch *w, const struct refresh *r)
 {
 	w->nlater = 0;
@@ -187,7 +193,8 @@ static int keep_later(struct index_watch *w, const struct refresh *r)
 	return 0;
 }
 
-/** Read the directories that were kept, unless they were removed meanwhile.  @return 0, or -1. */
+/** Note the kept directories to be read, except those that were removed meanwhile.
+    @return 0, or -1. */
 static int read_later(struct index_watch *w, struct refresh *r)
 {
 	for (size_t i = 0; i < w->nlater; ++i) {
@@ -212,13 +219,14 @@ static int apply(struct index_watch *w, int rootfd, const struct map64 *covered,
 	r.watching = true;
 	if (rc == 0)
 		rc = read_later(w, &r) == 0 ? apply_events(w, &r, rootfd) : -1;
-	/* Directories that are not in their places may have been moved a moment ago. */
+	/* A directory that was not found at its path may just have been moved, so first apply the
+	   events that follow. */
 	for (int i = 0; i < 2 && rc == 0 && r.gone.n > 0; ++i)
 		rc = index_watch_drain(w) == 0 ? apply_events(w, &r, rootfd) : -1;
 	if (rc == 0 && (refresh_later(&r) != 0 || refresh_gone(&r) != 0 || keep_later(w, &r) != 0
 	                || refresh_links(&r) != 0))
 		rc = -1;
-	/* After a loss in between, an update follows. */
+	/* If events were lost meanwhile, the index is not fresh; an update follows. */
 	if (rc == 0 && w->why == WATCH_EVENTS)
 		rc = index_set_fresh(w->index, now,
 		                     index_info(w->index)->incomplete || r.incomplete);
@@ -242,7 +250,7 @@ int index_watch_apply(struct index_watch *w, int rootfd, const struct map64 *cov
 	*why = w->why;
 	if (w->why == WATCH_EVENTS)
 		return apply(w, rootfd, covered, counts);
-	/* What follows causes events again. */
+	/* The update finds earlier changes; changes from now on cause events. */
 	file_events_clear(&w->events);
 	w->nlater = 0;
 	const struct index_update_opts opts = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * An index that follows its file system: events of fanotify(7), and after a gap an update.
+ * Keep an index up to date by the events of fanotify(7).  If events were lost, the whole index is
+ * updated.
  *
  *     kernel --> index_watch_drain() --> places (events.h) --> index_watch_apply() --> store
  *
@@ -13,27 +14,28 @@
 
 struct index_watch;
 
-/** Watch the file system of an index.  Then index_watch_apply() brings the index up to date.
+/** Watch the file system of an index.  The first index_watch_apply() brings the index up to date.
     @index  Opened for writing; borrowed.
-    @rootfd  The root of the index, not O_PATH; borrowed during the call.
+    @rootfd  The root directory of the index, not opened by O_PATH; borrowed during the call.
     @return a watch, or NULL.  Errors: those of os_watch_files() and tree_load(). */
 struct index_watch *index_watch_new(struct os *os, struct index *index, int rootfd);
 void index_watch_free(struct index_watch *watch);
 
-/** The descriptor that is readable while there are events; -1: they are gathered now, until
-    index_watch_apply() is due. */
+/** Get the descriptor that becomes readable when there are events.
+    @return -1: events were read, and more are awaited until index_watch_due(). */
 int index_watch_fd(const struct index_watch *watch);
 
-/** Read events.  @return 0, or -1. */
+/** Read the available events.  @return 0, or -1. */
 int index_watch_drain(struct index_watch *watch);
 
-/** When index_watch_apply() is to be called, as os_now(). */
+/** Get the time, as of os_now(), when to call index_watch_apply(). */
 double index_watch_due(const struct index_watch *watch);
 
-/** Read the events that are left and store what all say, or update the index if events were
-    lost; and commit.
+/** Read the remaining events, store the changes, and commit.  If events were lost, update the whole
+    index instead.
     @rootfd  As in index_watch_new().  @covered  As in struct chain.
-    @why [out]  What was done: events applied, or an update, at the start or since some were lost.
+    @why [out]  WATCH_EVENTS: events were applied; else the index was updated, because the watch
+    began, or events were lost.
     @return 0, or -1. */
 enum index_watch_why { WATCH_EVENTS, WATCH_START, WATCH_LOST };
 int index_watch_apply(struct index_watch *watch, int rootfd, const struct map64 *covered,
