@@ -341,7 +341,7 @@ python()
 		assert found == {(b"d/f.c", 8, 0), (b"g.c", 8, 0)}, found
 		assert why.value == b"", why.value
 		assert not search(b"*", b"-sise 3") and why.value.startswith(b'unknown primary "-sise"'), why.value
-		assert not search(b"a[", None) and b"pattern" in why.value and b"byte 2" in why.value, why.value
+		assert not search(b"a[", None) and b"pattern" in why.value and b"byte 1" in why.value, why.value
 	PY
 }
 check "the search from Python" python

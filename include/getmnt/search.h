@@ -10,7 +10,7 @@
  *     });
  *     struct searchent *e;
  *     while (s && (e = getmnt_search_read(s)))
- *         if (!e->err)
+ *         if (e->info)
  *             printf("%s %jd\n", e->path, (intmax_t)e->info->st_size);
  *     getmnt_search_close(s);
  *
@@ -73,7 +73,8 @@ enum {
 struct searchent {
 	char *path;          /* below the directory, starting with "/"; for an error, and with
 	                        SEARCH_INCLUDEROOT, prefixed by the directory as given */
-	struct stat *info;   /* with SEARCH_METADATA; else NULL */
+	struct stat *info;   /* with SEARCH_METADATA; else NULL.  NULL also of an object for which
+	                        a query is true although its attributes cannot be read */
 	int errsource;       /* SEARCH_ERR_OPEN ...; 0: an object */
 	int err;             /* an errno value; 0: an object */
 	size_t root;         /* the index of the given directory */
@@ -149,9 +150,9 @@ struct search_options {
 	const struct search_transport *transport;   /* roots that are ssh://[user@]host[:port]/path
 	                             or chirp://host[:port]/path are on other hosts; NULL: such a
 	                             root is a directory.  Copied */
-	char *why;                /* [out] if the search cannot be opened: a sentence for the user
-	                             that says why and what to do; "" if errno says it.  NULL:
-	                             not wanted */
+	char *why;                /* [out] if the search cannot be opened with EINVAL or E2BIG: a
+	                             sentence for the user that says why; it quotes patterns and
+	                             queries as they are.  Else "".  NULL: not wanted */
 	size_t why_size;          /* of why; what does not fit is cut */
 };
 

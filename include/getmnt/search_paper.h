@@ -6,7 +6,7 @@
  *     SEARCH *s = opensearch("/etc:/usr/lib", "*.conf", SEARCH_METADATA | SEARCH_INCLUDEROOT);
  *     struct searchent *e;
  *     while (s && (e = readsearch(s)))
- *         if (!e->err)
+ *         if (e->info)
  *             printf("%s %jd\n", e->path, (intmax_t)e->info->st_size);
  *     closesearch(s);
  */
@@ -117,7 +117,7 @@ struct search_item {
 };
 
 /** An entry of a search, without its path and attributes. */
-static inline struct search_item search_item_of(SEARCH *search, const struct searchent *entry)
+static inline struct search_item getmnt_paper_item(SEARCH *search, const struct searchent *entry)
 {
 	struct search_item item;
 
@@ -135,7 +135,8 @@ static inline struct search_item search_item_of(SEARCH *search, const struct sea
 	return item;
 }
 
-static inline void search_abandon(void *search)
+/** Close the search of a canceled thread. */
+static inline void getmnt_paper_abandon(void *search)
 {
 	getmnt_search_close((SEARCH *)search);
 }
@@ -170,9 +171,9 @@ static inline ssize_t search(const char *paths, const char *pattern, int flags, 
 	head.version = SEARCH_VERSION;
 	head.size = (uint16_t)sizeof(head);
 	head.used = sizeof(head);
-	pthread_cleanup_push(search_abandon, whole);
+	pthread_cleanup_push(getmnt_paper_abandon, whole);
 	while (error == 0 && (e = getmnt_search_read(whole))) {
-		struct search_item item = search_item_of(whole, e);
+		struct search_item item = getmnt_paper_item(whole, e);
 		char *at = (char *)buffer + head.used;
 		/* After an entry that does not fit, no further entry is written. */
 		if (head.left > 0 || item.size > len - head.used) {

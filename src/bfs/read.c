@@ -165,11 +165,10 @@ static enum bfs_verdict read_entries(struct bfs_reader *reader, struct bfs_read 
 			break;
 		++read->entries;
 		verdict = reader_entry(reader, read, &entries[i]);
-		if (verdict == BFS_LOOK) {
-			entries[i].note = reader->batch->scratch.note;
-			reader->batch->scratch.note = 0;
+		entries[i].note = reader->batch->scratch.note;
+		reader->batch->scratch.note = 0;
+		if (verdict == BFS_LOOK)
 			verdict = fetch_add(reader, read, &entries[i]);
-		}
 	}
 	return verdict;
 }

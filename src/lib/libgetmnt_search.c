@@ -112,33 +112,59 @@ SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
 	return search;
 }
 
-/** Say why the pattern, or the excluded one, is invalid, if it is. */
-static void explain_pattern(const struct search_options *options, const char *pattern)
+/** Say why a pattern is invalid, if it is.  @what  Which pattern.  @return whether it is. */
+static bool explain_pattern(const struct search_options *options, const char *what,
+                            const char *pattern)
 {
 	struct pattern_error error = {0};
-	const char *exclude = options->exclude;
-	struct pattern *compiled =
-		pattern_compile_excluding(pattern, strlen(pattern), exclude,
-		                          exclude ? strlen(exclude) : 0,
-		                          (unsigned)options->flags & PATTERN_FLAGS, &error);
+	struct strbuf text = {0};
+	struct pattern *compiled = pattern_compile(pattern, strlen(pattern),
+	                                           (unsigned)options->flags & PATTERN_FLAGS,
+	                                           &error);
 	pattern_free(compiled);
-	if (compiled || !error.why || !options->why || options->why_size == 0)
-		return;
-	snprintf(options->why, options->why_size, "%s \"%s\", byte %zu: %s",
-	         error.exclude ? "the excluded pattern" : "the pattern",
-	         error.exclude ? exclude : pattern, error.at + 1, error.why);
+	if (compiled || !error.why)
+		return false;
+	strbuf_printf(&text, "the %s \"%s\", byte %zu: %s", what, pattern, error.at, error.why);
+	say_why(options, strbuf_str(&text));
+	strbuf_destroy(&text);
+	return true;
+}
+
+/** Say why a search cannot be opened (EINVAL, E2BIG), unless parse_query() has.
+    @known  The options are those of a version that is known. */
+static void explain(const struct search_options *options, bool known, const char *pattern)
+{
+	const int orders = SEARCH_BYNAME | SEARCH_BYINODE;
+	if (!known)
+		say_why(options, "the size of the options is wrong, or they have a member that "
+		        "this version of libgetmnt does not know");
+	else if (!pattern)
+		say_why(options, "there is no pattern");
+	else if ((options->flags & orders) == orders)
+		say_why(options, "results can be sorted by name or by inode number, not by both");
+	else if (!explain_pattern(options, "pattern", pattern)
+	         && !(options->exclude
+	              && explain_pattern(options, "excluded pattern", options->exclude)))
+		say_why(options, "a flag, the engine or a root is not valid, or the pattern and "
+		        "what is excluded have too many parts together");
 }
 
 SEARCH *getmnt_search_open(const char *const roots[], size_t n, const char *pattern,
                            const struct search_options *options)
 {
 	struct search_options own = {0};
-	bool known = options && options_take(&own, options) == 0;
+	const size_t with_why = offsetof(struct search_options, why_size) + sizeof(own.why_size);
+	bool known = !options || options_take(&own, options) == 0;
+	if (!known && options->size >= with_why && options->size <= OPTIONS_MOST)
+		own = (struct search_options){
+			.why = options->why, .why_size = options->why_size,
+		};
 	say_why(&own, "");
 	SEARCH *search = search_open(roots, n, pattern, options, NULL);
 	int error = errno;
-	if (!search && known && pattern && (!own.why || !*own.why))
-		explain_pattern(&own, pattern);
+	if (!search && (error == EINVAL || error == E2BIG) && own.why && own.why_size > 0
+	    && !*own.why)
+		explain(&own, known, pattern);
 	errno = error;
 	return search;
 }

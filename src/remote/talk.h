@@ -42,6 +42,7 @@ struct talk_request {
 	const char *query;             /* of query_print_tests(); "": none */
 	unsigned actions;              /* of the query: each object reaches one of so many; a
 	                                  server counts them itself */
+	uint32_t attributes;           /* 1 << index of those that need attributes; not sent */
 	const char *const *exclude;    /* patterns of what is neither returned nor entered */
 	size_t nexclude;
 	int flags;                     /* SEARCH_*, without INCLUDEROOT: entries have their root */

@@ -148,6 +148,7 @@ struct wire_talk {
 	size_t roots;          /* of the request */
 	unsigned actions;      /* of its query */
 	bool meta, optional;   /* what it wanted */
+	uint32_t attributes;   /* talk_request.attributes */
 };
 
 /** Whether a string lies in an item, with its NUL. */
@@ -185,7 +186,10 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 	    || (wire->actions < TALK_ACTIONS && item->actions >> wire->actions))
 		return "an entry has the wrong actions";
 	if (i->err == 0 && i->errsource == 0)
+		/* Of a query, an object whose attributes cannot be read may be a result, but only
+		   of actions that need none. */
 		return wire->meta && !wire->optional && !i->statx
+		       && (!wire->actions || item->actions & wire->attributes)
 		       ? "an object without its attributes" : NULL;
 	const unsigned sources = 1u << SEARCH_ERR_OPEN | 1u << SEARCH_ERR_READ
 	                         | 1u << SEARCH_ERR_STAT | 1u << SEARCH_ERR_ACCESS
@@ -288,6 +292,7 @@ static void wire_ask(struct talk *talk, const struct talk_request *request)
 	wire->actions = request->actions;
 	wire->meta = talk_has_attributes(request);
 	wire->optional = request->optional;
+	wire->attributes = request->attributes;
 	const char *wrong = wire_put_request(&talk->out, request);
 	if (wrong || talk->out.failed)
 		talk_fail(talk, "%s", wrong ? wrong : strerror(ENOMEM));

@@ -4,11 +4,13 @@
  */
 #include "search/search_impl.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK };
@@ -87,7 +89,8 @@ static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
 {
 	uint64_t self = child->self;
 	uint32_t number = tag;
-	/* Directories have one each with FOLLOW, but those of one directory share the rest. */
+	/* With FOLLOW each directory has its own `self`, which is set when it is entered; until
+	   then its node has the `self` of its parent. */
 	child->self = node->self;
 	if (!search_node_same(search, node, child))
 		number = search_node_number(search, child);
@@ -273,12 +276,13 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 		note.does = does & (PATTERN_MATCH | PATTERN_BELOW);
 		return search_follow_entry(search, scratch, at, entry, node, child, &note);
 	}
-	if (look && dir && !keep_child(search, &note, at->tag, node, child)) {
+	note.child = at->tag;
+	if (look && below && !keep_child(search, &note, at->tag, node, child)) {
 		search_put_error(scratch, entry, SEARCH_ERR_OPEN, ENOMEM);
 		return BFS_SKIP;
 	}
 	if (look) {
-		scratch->note = name_tested(note, does);
+		scratch->note = name_tested(note, below ? does : does & PATTERN_MATCH);
 		return BFS_LOOK;
 	}
 	if (object)
@@ -308,7 +312,11 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 		return BFS_SKIP;
 	}
 	struct name_note note = name_note_get(entry->note);
-	bool maybe_dir = entry->type == DT_DIR || entry->type == DT_UNKNOWN;
+	assert(note.tested);
+	/* Something else than its directory listed may be there by now. */
+	if (error == 0 && S_ISDIR(st->mode) && entry->type != DT_DIR && entry->type != DT_UNKNOWN)
+		note.tested = false;
+	bool maybe_dir = !note.tested || entry->type == DT_DIR || entry->type == DT_UNKNOWN;
 	unsigned does = match_name(search, node, entry, note, maybe_dir ? child : NULL);
 	child_init(search, node, entry, child);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
@@ -347,5 +355,6 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	if (!(does & PATTERN_BELOW) || known.type != DT_DIR || !judged.enter
 	    || (search->xdev_looks && search_elsewhere(search, st)))
 		return BFS_SKIP;
-	return enter_dir(search, scratch, at, entry, node, child, note.child, st);
+	return enter_dir(search, scratch, at, entry, node, child,
+	                 note.tested ? note.child : UINT32_MAX, st);
 }

@@ -37,7 +37,7 @@ void search_last(SEARCH *search, struct search_visit *visit)
 		.actions = search->last.actions, .path = path->data, .search = search,
 		.dirfd = LOOK_UNOPENED,
 	};
-	search_visit_paths(search, visit);
+	search_visit_paths(search, visit, search->last.root_len);
 	if (search->last.remote)
 		visit->object.name = last_name(visit->path + visit->prefix, &visit->object.len);
 	for (const char *p = visit->below; *p; p += *p == '/' ? 1 : strcspn(p, "/"))
@@ -82,7 +82,7 @@ bool search_root_visit(SEARCH *search, const struct node *node, const struct k_s
 		.link = DT_UNKNOWN, .depth = depth,
 	};
 	search_look_init(look);
-	search_visit_paths(search, &visit);
+	search_visit_paths(search, &visit, search->root.len);
 	struct judgment judged = {.object = true, .enter = true, .actions = 1};
 	if (search->want.judges)
 		search_judge(search, look, &visit.object, &judged);

@@ -35,6 +35,7 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 		strbuf_add(path, strbuf_str(&search->root.via), search->root.via.len);
 		if (search->parts.path_len > 1)
 			strbuf_add(path, search->parts.path, search->parts.path_len);
+		search->last.root_len = with_root ? search->root.len : 0;
 		search->last.path_base = path->len;
 		search->last.path_rooted = with_root;
 	}

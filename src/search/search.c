@@ -206,16 +206,10 @@ static void read_more(SEARCH *search)
 static struct searchent *entry_placed(SEARCH *search, struct searchent *entry)
 {
 	const struct search_last *last = &search->last;
-	const char *below = entry->path;
-	if (entry->err || search->flags & SEARCH_INCLUDEROOT)
-		below += last->remote ? strlen(search->roots.names[last->root]) : search->root.len;
-	/* Of a root that ends in slashes, not all were counted, or too many. */
-	if (below > entry->path && below[-1] == '/')
-		--below;
-	while (*below == '/')
-		++below;
-	entry->below = below;
-	entry->type = last->type;
+	entry->below = entry->path + last->root_len;
+	while (*entry->below == '/')
+		++entry->below;
+	entry->type = entry->err ? DT_UNKNOWN : last->type;
 	entry->root = search_root(search);
 	return entry;
 }
@@ -296,8 +290,7 @@ unsigned char search_type(const SEARCH *search)
 
 size_t search_below(const SEARCH *search, const char **below)
 {
-	const struct search_last *last = &search->last;
-	const char *path = strbuf_str(&last->path) + (last->path_rooted ? search->root.len : 0);
+	const char *path = strbuf_str(&search->last.path) + search->last.root_len;
 	/* A root is "", "/" as the path below itself, or ends as it was given. */
 	*below = path[0] == '/' && !path[1] ? "" : path;
 	return search_root(search);

@@ -141,6 +141,7 @@ struct search_last {
 	struct strbuf path;
 	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
 	bool path_rooted;         /* the directory part includes the root */
+	size_t root_len;          /* bytes of the root in path, without a slash at its end */
 	size_t len;               /* of its name; 0: a root */
 	struct searchent entry;
 	struct stat stat;
@@ -405,8 +406,9 @@ void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct b
 
 /* visit.c: runs in the owner; search_put_dir_id() in workers. */
 
-/** Set the root of an object, and its path below that, from its path. */
-void search_visit_paths(const SEARCH *search, struct search_visit *visit);
+/** Set the root of an object, and its path below that, from its path.
+    @root_len  Bytes of the root in the path, without a slash at its end. */
+void search_visit_paths(const SEARCH *search, struct search_visit *visit, size_t root_len);
 
 /** Call visit().  @visit  Complete, except for root and below.  @judged [out]  enter. */
 void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged);

@@ -35,8 +35,8 @@ struct source_object {
 	size_t len;
 	uint8_t type;             /* DT_* */
 	enum query_value within;  /* the bounds, as far as the source knows */
-	bool named;               /* of none but a directory: its name matches the last component
-	                             of the pattern, of which there is one: pattern_last() */
+	bool named;               /* never of a directory: the name matches the only last component
+	                             of the pattern, see pattern_last() */
 	struct query_memo memo;   /* what the source has tested of its name */
 };
 

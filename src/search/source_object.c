@@ -173,7 +173,7 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 	if (entry.type == object->type && entry.type != DT_DIR && entry.type != DT_UNKNOWN)
 		note = shown;
 	else
-		note.tested = false;
+		note = (struct name_note){.memo = shown.memo};
 	run->scratch.note = name_note_put(note);
 	enum bfs_verdict verdict = search_entry(search, &run->scratch, &run->at, &entry);
 	entry.note = run->scratch.note;

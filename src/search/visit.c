@@ -22,22 +22,20 @@
 
 enum { SERVED = 256 };   /* directories that waited, returned together */
 
-void search_visit_paths(const SEARCH *search, struct search_visit *visit)
+void search_visit_paths(const SEARCH *search, struct search_visit *visit, size_t root_len)
 {
-	size_t len = strlen(visit->path), root_len = search->root.len;
+	size_t len = strlen(visit->path);
 	visit->root = search->root.name;
 	if (search->last.remote) {
 		visit->root = search->roots.names[search->last.root];
 		visit->prefix = remote_prefix(visit->root);
-		root_len = strlen(visit->root);
-		root_len -= root_len > 0 && visit->root[root_len - 1] == '/';
 	}
 	visit->below = visit->path + (len > root_len ? root_len + 1 : len);
 }
 
 void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged)
 {
-	search_visit_paths(search, visit);
+	search_visit_paths(search, visit, search->root.len);
 	enum search_go go = search->more.visit(search->more.arg, visit);
 	judged->enter &= go == SEARCH_GO;
 	if (go == SEARCH_STOP) {

@@ -98,14 +98,13 @@ struct query_action {
 	bool target;                     /* facts->target */
 	bool attributes;                 /* an attribute: of an object whose attributes are lost
 	                                    it is false, and not performed */
-	bool type;                       /* the type: the same, unless the directory lists a type
-	                                    other than directory */
+	bool type;                       /* the type: the same, unless the directory lists it */
 };
 
 /** Why an expression was rejected. */
 struct query_error {
 	size_t at;                       /* index of the word, in its part */
-	size_t part;                     /* index of the part; 0 */
+	size_t part;                     /* index of the part; 0 without parts */
 	struct strbuf why;               /* a sentence for the user that names the word, the problem
 	                                    and the remedy; free with strbuf_destroy() */
 };

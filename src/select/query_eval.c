@@ -24,9 +24,7 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 	const struct query_action *action = &walk->query->actions[node->action];
 	struct query_outcome *outcome = walk->outcome;
 	const struct query_object *object = walk->object;
-	/* GNU find takes the type of anything but a directory from what its directory lists. */
-	bool typed = object->type != DT_UNKNOWN && object->type != DT_DIR;
-	if (object->lost && (action->attributes || (action->type && !typed)))
+	if (object->lost && (action->attributes || (action->type && object->type == DT_UNKNOWN)))
 		return walk->level == QUERY_ALL ? QUERY_NO : QUERY_OPEN;
 	if (walk->act) {
 		/* Everything is known of the object.  If not, an action must not run. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What to find, compiled once (pure): a pattern of paths, types, depths, and an expression of find.
+ * What to find, compiled once: a pattern of paths, types, depths, and an expression of find.  It
+ * enters the kernel only by the functions of query_object.facts.
  *
  *     name, type --select_object()--> no, yes, or "attributes needed"
  *                     + attributes --> no, or yes; whether to enter a directory
  *
  * The pattern is stepped by the caller, who carries its live states down the tree (pattern_step()).
- * A selection never changes after its limits were set: threads may share it.
+ * A selection never changes after the search has begun: threads may share it.
  */
 #ifndef GM_SELECT_SELECT_H
 #define GM_SELECT_SELECT_H

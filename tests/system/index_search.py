@@ -77,13 +77,15 @@ for name in IMAGES:
         gm.touch(f"/{name}/{other}")
     # Covered while the index is made: of this directory nothing but the name is in it.
     gm.tmpfs(gm.mkdir(f"/{name}/point"))
+    gm.touch(f"/{name}/back\\")
 build("/ext4", "/xfs", "/btrfs")
 
 for name in IMAGES:
     gm.umount(f"/{name}/point")
     os.chown(f"/{name}/point", 1777, 1777)
     gm.expect(same(f"/{name}", "-uid", "1777", command="find").out == f"/{name}/point\n".encode(), "a directory that was covered")
-    for words in (("-iname", "*mak"), ("-iname", "ma[ki]"), ("-iname", "*.C"), ("-name", "*.c"), ("-name", "?*.c"), ("-name", "*."), ("-name", "[m]a*")):
+    # A pattern that ends in a backslash matches nothing; an escaped backslash is one.
+    for words in (("-name", "back\\"), ("-name", "back\\\\"), ("-name", "\\back\\\\"), ("-iname", "Back\\\\"), ("-iname", "*mak"), ("-iname", "ma[ki]"), ("-iname", "*.C"), ("-name", "*.c"), ("-name", "?*.c"), ("-name", "*."), ("-name", "[m]a*")):
         same(f"/{name}", *words, command="find")
     gm.expect(len(records(same("-i", "mak", f"/{name}"))) == 3, "Kelvin's sign")
 

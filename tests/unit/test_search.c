@@ -129,7 +129,7 @@ UNIT_TEST(same_as_a_walk)
 		for (unsigned threads = 1; threads <= 4; ++threads) {
 			struct search_options options = {
 				.size = sizeof(options), .threads = threads,
-				.flags = threads % 2 ? 0 : SEARCH_METADATA,
+				.flags = threads % 2 ? 0 : SEARCH_METADATA, .ahead = threads > 2,
 			};
 			unit_note("%s, %u threads", patterns[i], threads);
 			struct names got = found_by(&options, patterns[i]);

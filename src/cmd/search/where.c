@@ -156,7 +156,7 @@ int where_parse(struct where *where, bool follow, struct query **query)
 		};
 	}
 	*query = query_parse_parts(parts, where->n, &where->env, &error);
-	if (!*query && (errno != EINVAL || error.why.len == 0)) {
+	if (!*query && error.why.len == 0) {
 		status = message_error("search", errno, CX_ERROR);
 	} else if (!*query) {
 		/* Of an option, the sentence says which one. */

@@ -134,6 +134,11 @@ int wish_init(struct wish *wish, const struct scan_options *options)
 	/* If the only name is that of the pattern, the query's is not compared; nor the reverse. */
 	const bool literal = wish->literal;
 	wish->memo = bounds->memo;
+	/* With a backslash, the name that is searched for may not be what the query compares. */
+	if (literal && (!bounds->literal || bounds->any_case)) {
+		wish->exact = false;
+		wish->memo = (struct query_memo){0};
+	}
 	if (!options->pattern)
 		return 0;
 	struct strbuf text = {0};

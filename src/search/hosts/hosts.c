@@ -47,6 +47,7 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 	if (text->failed)
 		return fail(ENOMEM);
 	search->remotes.options = *options;
+	search->remotes.options.why = NULL;   /* the caller's, during getmnt_search_open() */
 	return 0;
 }
 
@@ -73,9 +74,10 @@ void search_remote_request(SEARCH *search, struct talk_request *request)
 	if (request->flags & SEARCH_METADATA)
 		request->mask |= more->mask;
 	size_t n = 0;
-	if (want->query)
-		query_actions(want->query, &n);
+	const struct query_action *actions = want->query ? query_actions(want->query, &n) : NULL;
 	request->actions = (unsigned)n;
+	for (size_t i = 0; i < n && i < TALK_ACTIONS; ++i)
+		request->attributes |= actions[i].attributes ? UINT32_C(1) << i : 0;
 }
 
 bool search_remote_turn(SEARCH *search, int ms)
@@ -105,6 +107,8 @@ struct searchent *search_remote_next(SEARCH *search)
 	const struct talk_entry *e = &got.entry;
 	const size_t root = strlen(got.root);
 	search->last.path_rooted = e->err || search->flags & SEARCH_INCLUDEROOT;
+	search->last.root_len = !search->last.path_rooted ? 0 : place ? place->name_root
+	                        : root - (root > 0 && got.root[root - 1] == '/');
 	search->last.remote = got.root;
 	search->last.root = got.index;
 	strbuf_reset(path);
@@ -124,7 +128,8 @@ struct searchent *search_remote_next(SEARCH *search)
 		strbuf_add(&search->last.target, e->xattrs, e->xattrs_len);
 	}
 	search->last.has_st = e->st;
-	search->last.lost = false;
+	search->last.lost = !e->st && !e->err && search->want.query
+	                    && (search->flags & SEARCH_METADATA || search->want.act_mask);
 	if (e->st)
 		memcpy(&search->last.st, e->st, sizeof(search->last.st));
 	if (place) {
