@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The directories of a scan: whether they are below the start, whether they are entered, and their
- * paths.  Each directory is judged once, by what was found out of its parent.  A damaged index may
- * have a cycle of directories: it is found, since each directory on the way is marked.
+ * paths.  Each directory is decided once, from the decision for its parent.  If a damaged index has
+ * a cycle of directories, it is found because each directory on the way up is marked.
  */
 #include "index/scan/scan_impl.h"
 
@@ -13,16 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The state of a directory; SD_PLACED or more: that, plus its place in scan->dirs. */
+/** The state of a directory: one of these, or SD_PLACED + its index in scan->dirs. */
 enum {
 	SD_UNKNOWN,
-	SD_OUTSIDE,               /* not below the start, or it does not exist */
-	SD_BELOW,                 /* the start or below it; enter() was not called */
-	SD_VISITED,               /* being looked at: a cycle, if it is found again */
+	SD_OUTSIDE,               /* not below the start, or does not exist */
+	SD_BELOW,                 /* the start or below it; enter() was not called yet */
+	SD_VISITED,               /* on the way up of climb(): if it is reached again, there is a
+	                             cycle */
 	SD_PLACED,
 };
 
-/** Where the state of a directory is kept.  @return NULL: EBADMSG, ENOMEM. */
+/** The variable with the state of a directory.  @return NULL: EBADMSG, ENOMEM. */
 static uint32_t *known_of(struct scan *scan, index_dir dir)
 {
 	uint32_t cluster = index_dir_cluster(dir);
@@ -33,7 +34,7 @@ static uint32_t *known_of(struct scan *scan, index_dir dir)
 	return scan->known[cluster] ? &scan->known[cluster][index_dir_slot(dir)] : NULL;
 }
 
-/** Add a directory that is below the start. */
+/** Add a directory that is the start or below it to scan->dirs.  @return NULL: ENOMEM, EBADMSG. */
 static struct scan_dir *place(struct scan *scan, const struct scan_dir *dir)
 {
 	uint32_t *known = known_of(scan, dir->dir);
@@ -70,9 +71,10 @@ void scan_dirs_destroy(struct scan *scan)
 	strbuf_destroy(&scan->path);
 }
 
-/** Collect a directory and those above it, up to one that is known.
-    @names  With their names.
-    @known [out]  What is known of that; SD_OUTSIDE: there is none.  @return 0, or -1. */
+/** Store a directory and those above it in scan->chain, up to a directory whose state is known.
+    @names  Get their names, too.
+    @known [out]  The state of that directory; SD_OUTSIDE: no known directory.
+    @return 0, or -1. */
 static int climb(struct scan *scan, index_dir dir, bool names, uint32_t *known)
 {
 	scan->nchain = 0;
@@ -101,7 +103,7 @@ static int climb(struct scan *scan, index_dir dir, bool names, uint32_t *known)
 	return 0;
 }
 
-/** Set the state of the collected directories, and forget them. */
+/** Set the state of the directories in scan->chain, and empty it. */
 static void set_chain(struct scan *scan, uint32_t known)
 {
 	while (scan->nchain > 0)
@@ -128,7 +130,7 @@ int scan_dir_row(struct scan *scan, index_dir dir, uint32_t columns, struct inde
 	return 1;
 }
 
-/** Build the path of a directory. */
+/** Make the path of directory `number` in scan->path. */
 static int build_path(struct scan *scan, uint32_t number)
 {
 	const struct scan_dir *dir = &scan->dirs[number];
@@ -147,7 +149,8 @@ static int build_path(struct scan *scan, uint32_t number)
 	return 0;
 }
 
-/** Whether a directory that has to be entered is found.  @return -1: an error. */
+/** Decide whether a directory that may be entered is itself a result.
+    @return enum query_value, or -1: an error. */
 static int is_found(struct scan *scan, index_dir dir, const char *name, size_t len)
 {
 	const struct wish *wish = &scan->wish;
@@ -161,8 +164,9 @@ static int is_found(struct scan *scan, index_dir dir, const char *name, size_t l
 	return wish_has_row(wish, &row) ? wish_within(wish, &row) : QUERY_NO;
 }
 
-/** Place a subdirectory of one that is placed, and enter it unless that is refused.
-    @parent  Its number.  @return that of the subdirectory, or SOURCE_NONE: an error. */
+/** Add a subdirectory to scan->dirs, and call enter() for it unless its parent was refused.
+    @parent  The index of its parent in scan->dirs.
+    @return the index of the subdirectory, or SOURCE_NONE: an error. */
 static uint32_t enter_child(struct scan *scan, uint32_t parent, const struct scan_link *link)
 {
 	const char *name = link->info.name;

@@ -12,14 +12,14 @@ struct exporting {
 	int (*visit)(void *arg, const struct export_object *object);
 	void *arg;
 	uint32_t cluster;
-	/* Paths of the cluster's directories, each with a NUL; where that of a slot begins, plus 1;
-	   0: not made yet. */
+	/* The paths of the directories of the cluster, each with a final NUL; at[slot] - 1 is the
+	   offset of a path, at[slot] == 0: not made yet. */
 	struct strbuf paths;
 	size_t at[INDEX_SLOTS];
-	struct strbuf path;      /* of an object */
+	struct strbuf path;      /* path of an object that is not a directory */
 };
 
-/** The path of a directory; NULL: EBADMSG, ENOMEM. */
+/** Get the path of a directory; NULL: EBADMSG, ENOMEM. */
 static const char *dir_path(struct exporting *e, index_dir dir)
 {
 	size_t *at = &e->at[index_dir_slot(dir)];

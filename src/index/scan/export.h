@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * All objects of an index, cluster by cluster, in the order of the rows of each; then its delta.
+ * Visit all objects of an index, cluster by cluster.  The objects of a cluster are visited in the
+ * order of its rows, then those in its delta.
  *
  * Memory: the paths of the directories of one cluster.
  */
@@ -12,11 +13,12 @@
 /** An object; valid during the call. */
 struct export_object {
 	uint32_t cluster;
-	const char *path;        /* below the root of the index: "/a/b"; of the root "" */
-	const struct index_row *row;     /* IC_NAME has no meaning */
+	const char *path;        /* from the root of the index: "/a/b"; "" for the root */
+	const struct index_row *row;     /* IC_NAME is undefined */
 };
 
-/** Visit all objects.  @visit  @return 0, or -1: end.
+/** Visit all objects.
+    @visit  Returns 0, or -1 to stop.
     @return 0, or -1.  Errors: EBADMSG, ENOMEM; those of visit(). */
 int index_export(struct index *index,
                  int (*visit)(void *arg, const struct export_object *object), void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each cluster is counted by itself: first the row of usage for each of its slots, when an object
- * of the slot comes; then leaf by leaf.  A path is made only for a directory that has a row.
+ * Count disk usage cluster by cluster.  The row of usage for a slot is found when the first object
+ * of the slot is counted.  Paths are made only for directories that have a row of their own.
  */
 #include "index/scan/report.h"
 
@@ -16,13 +16,14 @@
 
 enum { CACHE = 256, DAY = 86400 };
 
-/** Where the objects of a directory count. */
+/** The row in which the objects of a directory are counted. */
 struct place {
-	uint32_t row;             /* of usage, with the key 0; USAGE_NONE: not below the start */
+	uint32_t row;             /* row of usage with key 0; USAGE_NONE: the directory is not below
+	                             the start */
 	uint32_t depth;
 };
 
-/** A directory whose place is not known yet. */
+/** A directory whose row is not known yet. */
 struct step {
 	index_dir dir;
 	const char *name;
@@ -35,7 +36,7 @@ struct report {
 	int64_t now;
 	struct usage *usage;
 	struct intern extensions;
-	/* Of the index that is being counted. */
+	/* The index that is being counted: */
 	struct index *index;
 	size_t root;
 	uint64_t fs;
@@ -44,16 +45,18 @@ struct report {
 	size_t nplaces, places_room;
 	struct step *steps;
 	size_t nsteps, steps_room;
-	struct { uint32_t place, key, row; } cache[CACHE];   /* of usage */
-	/* Of the cluster. */
+	struct { uint32_t place, key, row; } cache[CACHE];   /* [hash]: recent results of
+	                                                        find_row() */
+	/* The cluster that is being counted: */
 	uint32_t cluster;
-	uint32_t slots[INDEX_SLOTS];      /* index in places; UINT32_MAX: not known yet */
-	uint32_t *of_name;        /* extension of each name; UINT32_MAX: not known yet */
+	uint32_t slots[INDEX_SLOTS];      /* [slot]: index in places; UINT32_MAX: not known yet */
+	uint32_t *of_name;        /* [name]: its extension; UINT32_MAX: not known yet */
 	struct segment *segment;
 	struct strbuf path;
 };
 
-/* Ends of ranges of ages, in days; the key is the number of those that are not above the age. */
+/* Limits of the ranges of ages in days.  The key of an age is the number of limits that are less
+   than or equal to it. */
 static const uint16_t ages[] = {1, 7, 30, 90, 365, 730, 1461, 2922, 5844};
 enum { AGES = sizeof(ages) / sizeof(*ages), AGE_FUTURE = AGES + 1 };
 
@@ -123,7 +126,7 @@ int report_rows(struct report *report, struct usage_row **rows, size_t *n)
 	return usage_rows(report->usage, report->by == REPORT_DIR, rows, n);
 }
 
-/** Keep the place of a directory.  @return its index, or UINT32_MAX: ENOMEM. */
+/** Store the place of a directory.  @return its index, or UINT32_MAX: ENOMEM. */
 static uint32_t keep_place(struct report *r, index_dir dir, struct place place)
 {
 	if (r->nplaces == UINT32_MAX || !ARRAY_ROOM(r->places, r->nplaces, &r->places_room)) {
@@ -134,7 +137,7 @@ static uint32_t keep_place(struct report *r, index_dir dir, struct place place)
 	return map64_set(&r->dirs, dir, (uint32_t)r->nplaces++);
 }
 
-/** The place of a subdirectory of a place.  @return 0, or -1: ENOMEM. */
+/** Change the place of a directory to that of a subdirectory.  @return 0, or -1: ENOMEM. */
 static int place_below(struct report *r, const struct step *step, struct place *place)
 {
 	if (place->row == USAGE_NONE || ++place->depth > r->depth)
@@ -151,7 +154,7 @@ static int place_below(struct report *r, const struct step *step, struct place *
 	return place->row == USAGE_NONE ? -1 : 0;
 }
 
-/** The place of a directory.  @return its index, or UINT32_MAX: EBADMSG, ENOMEM. */
+/** Find or make the place of a directory.  @return its index, or UINT32_MAX: EBADMSG, ENOMEM. */
 static uint32_t place_of(struct report *r, index_dir dir)
 {
 	uint32_t found = MAP64_NONE;
@@ -162,7 +165,7 @@ static uint32_t place_of(struct report *r, index_dir dir)
 			errno = errno == ENOENT ? EBADMSG : errno;
 			return UINT32_MAX;
 		}
-		/* Directories that contain each other. */
+		/* More steps than directories exist: the directories form a cycle. */
 		if (r->nsteps > (size_t)index_clusters(r->index) << INDEX_SLOT_BITS) {
 			errno = EBADMSG;
 			return UINT32_MAX;
@@ -186,7 +189,7 @@ static uint32_t place_of(struct report *r, index_dir dir)
 	return found;
 }
 
-/** The extension of a name, as segment.h has it: its number. */
+/** Get the number of the extension of a name; segment.h defines extensions.  @return 0, or -1. */
 static int extension_of(struct report *r, const char *name, size_t len, uint32_t *key)
 {
 	const char *dot = memrchr(name, '.', len);
@@ -194,8 +197,9 @@ static int extension_of(struct report *r, const char *name, size_t len, uint32_t
 	return intern_put(&r->extensions, name + from, len - from, key);
 }
 
-/** The key of an object.  @name  NULL: it is that of IC_NAME in the segment.
-    @return 1; 0: it is not known; -1: EBADMSG, ENOMEM. */
+/** Get the key of an object.
+    @name  NULL: the segment has the name, number IC_NAME.
+    @return 1; 0: the attribute is unknown; -1: EBADMSG, ENOMEM. */
 static int key_of(struct report *r, const struct index_row *row, const char *name, size_t len,
                   uint32_t *key)
 {
@@ -231,7 +235,9 @@ static int key_of(struct report *r, const struct index_row *row, const char *nam
 	return 1;
 }
 
-/** The row of usage for a place and a key.  @return USAGE_NONE: ENOMEM. */
+/** Find the row of usage for the directory of a row and a key.
+    @place  The row of usage with key 0.
+    @return USAGE_NONE: ENOMEM. */
 static uint32_t find_row(struct report *r, uint32_t place, uint32_t key)
 {
 	const uint32_t at = (place * 31 + key) % CACHE;
@@ -248,7 +254,7 @@ static uint32_t find_row(struct report *r, uint32_t place, uint32_t key)
 	return r->cache[at].row;
 }
 
-/** Count an object.  @name  As for key_of().  @return 0, or -1. */
+/** Count an object.  @name  As in key_of().  @return 0, or -1. */
 static int count(struct report *r, const struct index_row *row, const char *name, size_t len)
 {
 	const uint64_t *col = row->col;
@@ -278,10 +284,10 @@ static int count(struct report *r, const struct index_row *row, const char *name
 	return 0;
 }
 
-/** Count the rows of a leaf. */
+/** Count the rows of a leaf.  @changed  Whether the delta may replace or remove rows. */
 static int count_leaf(struct report *r, uint32_t leaf, bool changed)
 {
-	/* IC_INO is decoded only for a leaf with hard links. */
+	/* The column IC_INO is needed only if the leaf has hard links. */
 	static const unsigned char always[] = {
 		IC_DIR, IC_MODE, IC_NLINK, IC_BLOCKS, IC_SIZE, IC_FLAGS,
 	};
@@ -328,7 +334,7 @@ static int count_leaf(struct report *r, uint32_t leaf, bool changed)
 	return 0;
 }
 
-/** Count a cluster and its delta. */
+/** Count the objects of a cluster, with its delta. */
 static int count_cluster(struct report *r)
 {
 	const bool changed = index_is_changed(r->index, r->cluster);

@@ -6,8 +6,8 @@
  *     delta: each change ---------------------------------------------------------------------+
  *                                                          entered directories <-- below <----'
  *
- * A pattern is compared with each distinct name of a cluster once.  Attributes are decoded when
- * they are asked for.
+ * A pattern is compared with each distinct name of a cluster once.  Attributes are decoded when the
+ * caller requests them.
  */
 #include "index/scan/scan_impl.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHOLE_COLUMNS = 8 };   /* candidates of a leaf for which whole columns are decoded */
+enum { WHOLE_COLUMNS = 8 };   /* minimum candidates of a leaf for decoding whole columns */
 
 struct scan *scan_new(struct index *index, const struct scan_options *options)
 {
@@ -34,7 +34,7 @@ struct scan *scan_new(struct index *index, const struct scan_options *options)
 	}
 	scan->counts.clusters = index_clusters(index);
 	scan->object.self = SOURCE_NONE;
-	/* An empty index has no start. */
+	/* An empty index has no start directory. */
 	if (scan->wish.bounds.none || options->start == INDEX_DIR_NONE)
 		scan->cluster = index_clusters(index);
 	return scan;
@@ -57,7 +57,9 @@ void scan_count(const struct scan *scan, struct scan_counts *counts)
 
 /* Clusters */
 
-/** Find the names of the cluster that are wanted.  @return 1; 0: there are none; -1. */
+/** Find the names of the cluster that candidates can have: one name_id, or a bit in `matches` for
+    each name.
+    @return 1; 0: no such name; -1. */
 static int find_names(struct scan *scan)
 {
 	struct wish *wish = &scan->wish;
@@ -85,8 +87,9 @@ static int find_names(struct scan *scan)
 	return found;
 }
 
-/** Whether a directory of the cluster can be below the start: the start is in it, or a directory
-    outside that has subdirectories in it is below.  @return 1, 0, or -1. */
+/** Whether directories of the cluster can be below the start: the start is in the cluster, or a
+    parent of its directories is below the start.
+    @return 1, 0, or -1. */
 static int has_dirs(struct scan *scan)
 {
 	const index_dir start = scan->options.start;
@@ -101,13 +104,13 @@ static int has_dirs(struct scan *scan)
 	return rc;
 }
 
-/** Begin with the next cluster.  @return 1; 0: there is none; -1. */
+/** Begin with the next cluster.  @return 1; 0: no more clusters; -1. */
 static int next_cluster(struct scan *scan)
 {
 	if (scan->cluster >= index_clusters(scan->index))
 		return 0;
 	scan->current = scan->cluster++;
-	/* What the paths of later objects need is decoded again. */
+	/* Names that are needed for paths later are decoded again. */
 	if (scan->opened)
 		segment_trim(scan->opened);
 	scan->opened = scan->segment = NULL;
@@ -134,7 +137,7 @@ static int next_cluster(struct scan *scan)
 
 /* Leaves */
 
-/** A column of the current leaf.  @return NULL: EBADMSG. */
+/** Get a decoded column of the current leaf.  @return NULL: EBADMSG. */
 static const uint64_t *column(struct scan *scan, enum index_column which)
 {
 	uint64_t *values = scan->values[which];
@@ -145,7 +148,7 @@ static const uint64_t *column(struct scan *scan, enum index_column which)
 	return values;
 }
 
-/** Whether a leaf can have candidates, by its ranges.  @return 1, 0, or -1. */
+/** Whether the current leaf can have candidates according to its ranges.  @return 1, 0, or -1. */
 static int has_ranges(struct scan *scan)
 {
 	const struct wish *wish = &scan->wish;
@@ -170,7 +173,7 @@ static int has_ranges(struct scan *scan)
 	return 1;
 }
 
-/** Keep the rows of the leaf whose name is wanted.  @return 0, or -1. */
+/** Keep the rows of the leaf whose names can be those of candidates.  @return 0, or -1. */
 static int keep_names(struct scan *scan)
 {
 	const uint64_t *ids = column(scan, IC_NAME);
@@ -186,7 +189,7 @@ static int keep_names(struct scan *scan)
 	return 0;
 }
 
-/** Keep the rows whose value in a column is wanted, and those without attributes. */
+/** Keep the rows whose value in a column is in the range, and rows without attributes (IF_LOST). */
 static int keep_range(struct scan *scan, const struct wish_column *c)
 {
 	const uint64_t *values = column(scan, c->column), *flags = column(scan, IC_FLAGS);
@@ -202,7 +205,7 @@ static int keep_range(struct scan *scan, const struct wish_column *c)
 	return 0;
 }
 
-/** Keep the rows of wanted types that are not replaced by the delta. */
+/** Keep the rows whose type is one of wish.bounds.types or unknown. */
 static int keep_types(struct scan *scan)
 {
 	const uint64_t *modes = column(scan, IC_MODE);
@@ -218,7 +221,7 @@ static int keep_types(struct scan *scan)
 	return 0;
 }
 
-/** Find the candidates of the next leaf.  @return 1; 0: there is none; -1. */
+/** Find the candidates of the next leaf.  @return 1; 0: no more leaves; -1. */
 static int next_leaf(struct scan *scan)
 {
 	const struct wish *wish = &scan->wish;
@@ -266,9 +269,9 @@ static int get_row(struct scan *scan, uint32_t columns, struct index_row *row)
 	return 0;
 }
 
-/** Set the object, if its directory is wanted.  A directory is only passed to enter().
-    @dir   Its directory, or of a directory itself.
-    @return 1, 0: it is not wanted, or a directory; or -1. */
+/** Set scan->object, if its directory is entered.  A directory is only passed to enter().
+    @dir  The directory of the object; for a directory, its own number.
+    @return 1; 0: not entered, or a directory; or -1. */
 static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char *name, size_t len)
 {
 	struct source_object *object = &scan->object;
@@ -287,7 +290,8 @@ static int set_object(struct scan *scan, index_dir dir, uint8_t type, const char
 	return rc > 0 && type == DT_DIR ? 0 : rc;
 }
 
-/** Set the object to a row of the leaf.  @return 1, 0: it is not wanted; or -1. */
+/** Set scan->object to a row of the current leaf.
+    @return 1; 0: replaced by the delta, or as set_object(); or -1. */
 static int set_row(struct scan *scan, uint32_t row)
 {
 	const uint64_t *dirs = column(scan, IC_DIR), *modes = column(scan, IC_MODE);
@@ -311,7 +315,8 @@ static int set_row(struct scan *scan, uint32_t row)
 	return set_object(scan, dir, (uint8_t)(modes[row] >> 12 & 15), name, len);
 }
 
-/** Set the object to the next change of the cluster.  @return 1, 0: not wanted; -1; 2: no more. */
+/** Set scan->object to the next change of the cluster.
+    @return 1; 0: the change is no candidate; -1; 2: no more changes. */
 static int set_change(struct scan *scan)
 {
 	struct index_change change;
@@ -350,7 +355,7 @@ const struct source_object *scan_next(struct scan *scan)
 	return fail_null(scan->error);
 }
 
-/** The columns of attributes.  @mask  STATX_*. */
+/** Get the set of columns for attributes.  @mask  STATX_*. */
 static uint32_t columns_of(unsigned mask)
 {
 	static const struct {
@@ -387,7 +392,7 @@ int scan_attributes(struct scan *scan, const struct source_object *object, unsig
 	if (rc <= 0 || row.col[IC_FLAGS] & IF_LOST)
 		return rc < 0 ? -1 : 0;
 	index_row_to(&row, st);
-	/* What was not asked for may be 0. */
+	/* Attributes that were not requested were not decoded. */
 	if (columns != INDEX_ALL)
 		st->mask &= mask | K_STATX_TYPE | K_STATX_MODE;
 	return 1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Candidates for a query, from an index: routed by the summaries and filters of clusters, then by
- * the ranges of leaves, then by the columns of rows.
+ * Find the candidates for a query in an index.  First the summaries and filters of clusters exclude
+ * clusters, then the ranges of leaves exclude leaves, then the columns exclude rows.
  *
- * What it returns includes every object for which the query can be true; the caller evaluates the
- * query for each.  Objects whose attributes are unknown (IF_LOST) are only bound by name and type.
+ * The candidates include every object for which the query can be true; the caller evaluates the
+ * query for each candidate.  An object whose attributes are unknown (IF_LOST) is excluded only by
+ * its name and type.
  */
 #ifndef GM_INDEX_SCAN_SCAN_H
 #define GM_INDEX_SCAN_SCAN_H
@@ -14,43 +15,46 @@
 
 struct scan;
 
-/** What a scan is of. */
+/** The directory, bounds and pattern of a scan. */
 struct scan_options {
-	index_dir start;                 /* objects below this directory */
-	uint32_t mark;                   /* of the start */
-	bool all;                        /* everything is entered, with this mark */
+	index_dir start;                 /* the directory to search below */
+	uint32_t mark;                   /* the mark of `start`, as from enter() */
+	bool all;                        /* enter all directories below `start`, with this mark */
 	const struct query_bounds *bounds;   /* copied */
-	const struct pattern *pattern;   /* of the search; outlives the scan.  NULL: none */
-	/* As of struct source_start; directories have the numbers of index_dir. */
+	const struct pattern *pattern;   /* pattern of the search, which must exist until
+	                                    scan_free(); NULL: none */
+	/* As in struct source_start; the number of a directory is its index_dir. */
 	int (*enter)(void *arg, const struct source_object *dir, uint32_t *mark);
 	void *arg;
 };
 
-/** @index  Borrowed.  @return NULL: ENOMEM. */
+/** Begin a scan.  @index  Borrowed.  @return NULL: ENOMEM. */
 struct scan *scan_new(struct index *index, const struct scan_options *options);
 void scan_free(struct scan *scan);
 
-/** The next candidate that is not a directory, valid until the next call; directories that are
-    candidates are passed to enter().  NULL: the end (errno 0), or an error: EBADMSG,
-    ENOMEM, that of enter(). */
+/** Get the next candidate that is not a directory, valid until the next call.  Directories that are
+    candidates are passed to enter().
+    @return NULL: the end (errno is 0), or an error: EBADMSG, ENOMEM, errors of enter(). */
 const struct source_object *scan_next(struct scan *scan);
 
-/** Find a directory below the start, and call enter() for it and those above it.
-    @path  "": the start; or "/a/b", len bytes.
-    @in [out]  An object in it, without a name; valid until the next call.
-    @return 1; 0: it does not exist, or is not entered; -1 (EBADMSG, ENOMEM, that of enter()). */
+/** Find a directory at or below the start, and call enter() for it and the directories above it.
+    @path  "" for the start, or "/a/b", of len bytes.
+    @in [out]  An object in the directory, without a name; valid until the next call.
+    @return 1; 0: the directory does not exist, or was not entered; -1: EBADMSG, ENOMEM, errors of
+    enter(). */
 int scan_find(struct scan *scan, const char *path, size_t len, struct source_object *in);
 
 /** Get attributes of the last candidate, or of the argument of enter().
-    @mask  STATX_*, those to get.
-    @return 1; 0: they are unknown; -1 (EBADMSG, ENOMEM). */
+    @mask  The attributes to get, STATX_*.
+    @return 1; 0: the attributes are unknown; -1 (EBADMSG, ENOMEM). */
 int scan_attributes(struct scan *scan, const struct source_object *object, unsigned mask,
                     struct k_statx *st);
 
 /** Counts, for --stats and tests. */
 struct scan_counts {
-	uint64_t clusters, opened;       /* that exist; that the filters did not exclude */
-	uint64_t leaves, rows;           /* whose columns were decoded; that were compared */
+	uint64_t clusters, opened;       /* all clusters; clusters that the summaries and filters
+	                                    did not exclude */
+	uint64_t leaves, rows;           /* leaves with decoded columns; rows that were compared */
 };
 void scan_count(const struct scan *scan, struct scan_counts *counts);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scan looks for, in the terms of a cluster: keys of its filters, ranges of its columns.
+ * Convert the criteria of a scan to filter keys and ranges of columns.
  *
- * Of a pattern, the parts between its wildcards are in each name that matches: their trigrams, and
- * what follows the last dot of the last part.  Of a pattern that ignores case only trigrams are
- * used, and no letter that is the lowercase of a character outside ASCII in any comparison: K (the
- * Kelvin sign), dotless and dotted i, long s.
+ * Each name that matches a pattern contains the text between its wildcards.  So the trigrams of
+ * this text are keys, and the extension in the text after the last wildcard.  If a pattern ignores
+ * case, only trigrams are used, and none with the letters k, i or s: these also match characters
+ * outside ASCII (Kelvin sign, dotless and dotted i, long s).
  */
 #include "index/scan/scan_impl.h"
 
@@ -21,7 +21,7 @@ static void add_key(struct wish *wish, struct wish_key key)
 		wish->keys[wish->nkeys++] = key;
 }
 
-/** Add the trigrams of a text that is in each name. */
+/** Add the trigrams of a text that each name contains. */
 static void add_trigrams(struct wish *wish, const char *text, size_t len, bool any_case)
 {
 	for (size_t i = 0; i + 3 <= len; ++i) {
@@ -40,13 +40,14 @@ static void add_trigrams(struct wish *wish, const char *text, size_t len, bool a
 	}
 }
 
-/** Add the extension of names that end in a text.  @sure  Something stands before the text. */
+/** Add the extension of names that end in a text.
+    @sure  Each name has at least one byte before the text. */
 static void add_extension(struct wish *wish, const char *text, size_t len, bool sure)
 {
 	const char *dot = memrchr(text, '.', len);
 	if (!dot || dot + 1 == text + len)
 		return;
-	/* A dot at the start of a name begins no extension. */
+	/* A name that begins with its only dot has no extension: accept the whole name as key. */
 	bool maybe = dot == text && !sure;
 	add_key(wish, (struct wish_key){
 		.filter = SF_EXTENSIONS,
@@ -55,12 +56,12 @@ static void add_extension(struct wish *wish, const char *text, size_t len, bool 
 	});
 }
 
-/** Add the keys of a pattern of fnmatch(3).  @return 0, or -1 (ENOMEM). */
+/** Add the keys for names that match a pattern of fnmatch(3).  @return 0, or -1 (ENOMEM). */
 static int add_pattern(struct wish *wish, const char *pattern, bool any_case)
 {
 	struct strbuf part = {0};
-	bool stars = false;       /* there is a wildcard */
-	bool sure = false;        /* there is more before this part than stars */
+	bool stars = false;       /* the pattern has a wildcard */
+	bool sure = false;        /* at least one byte of the name comes before this part */
 	for (const char *p = pattern;; ++p) {
 		if (*p == '\\' && p[1]) {
 			strbuf_putc(&part, *++p);
@@ -87,7 +88,7 @@ static int add_pattern(struct wish *wish, const char *pattern, bool any_case)
 			wish->literal_len = part.len;
 			part.failed |= !wish->literal;
 		}
-		/* What a bracket holds is not looked at. */
+		/* The rest of a pattern after "[" is not used. */
 		if (!*p || *p == '[')
 			break;
 		stars = true;
@@ -131,7 +132,8 @@ int wish_init(struct wish *wish, const struct scan_options *options)
 	wish->names = bounds->name;
 	if (bounds->name && add_pattern(wish, bounds->name, bounds->any_case) != 0)
 		return -1;
-	/* If the only name is that of the pattern, the query's is not compared; nor the reverse. */
+	/* A candidate has only one literal name: if this is the name of the bounds, the pattern is
+	   not compared, and vice versa. */
 	const bool literal = wish->literal;
 	wish->memo = bounds->memo;
 	/* With a backslash, the name that is searched for may not be what the query compares. */
@@ -221,7 +223,7 @@ enum query_value wish_within(const struct wish *wish, const struct index_row *ro
 	if (!wish->exact || index_row_type(row) == DT_UNKNOWN || row->col[IC_FLAGS] & IF_LOST)
 		return QUERY_OPEN;
 	for (size_t i = 0; i < wish->ncolumns; ++i) {
-		/* At the ends of a range of times, fractions of seconds decide. */
+		/* If the seconds are the minimum or maximum, the fraction of the second decides. */
 		const struct wish_column *c = &wish->columns[i];
 		if (c->column >= IC_MSEC && c->column <= IC_BSEC
 		    && (row->col[c->column] == c->min || row->col[c->column] == c->max))
