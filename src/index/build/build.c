@@ -47,7 +47,7 @@ void index_build_free(struct index_build *build)
 	free(build);
 }
 
-/** Write the buffer to the spill file.  @return 0, or -1. */
+/** Append the bytes in build->buffer to the spill file.  @return 0, or -1. */
 static int write_buffer(struct index_build *build)
 {
 	const char *bytes = strbuf_text(&build->buffer);

@@ -35,7 +35,7 @@ void index_build_free(struct index_build *build);
 uint32_t index_build_dir(struct index_build *build, uint32_t parent, const char *name, size_t len,
                          const struct index_row *row, int64_t listed);
 
-/** Set the row of a directory.  @return 0, or -1. */
+/** Set the attributes of a directory.  @return 0, or -1. */
 int index_build_dir_row(struct index_build *build, uint32_t dir, const struct index_row *row,
                         int64_t listed);
 

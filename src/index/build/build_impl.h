@@ -36,7 +36,7 @@ struct index_build {
 	struct strbuf names;
 	int spill;
 	uint64_t spilled;        /* bytes written to the file */
-	struct strbuf buffer;    /* blocks to be written after these bytes */
+	struct strbuf buffer;    /* blocks that are not written to the file yet */
 	uint32_t open;           /* the directory of the rows in `rows` */
 	struct strbuf rows;
 	uint32_t nrows;

@@ -15,11 +15,11 @@ enum { BINS = 16 };
 
 /** A set of directories to be put into one cluster, as a list linked by packing.next. */
 struct piece {
-	uint32_t head, tail;     /* NONE: no directory */
+	uint32_t head, tail;     /* first and last directory; NONE: the piece is empty */
 	uint32_t rows, dirs;
 };
 
-/** The state of packing: arrays with an element for each directory. */
+/** The state of packing.  All arrays except `items` have an element for each directory. */
 struct packing {
 	const struct pack_dir *dirs;
 	uint32_t n;

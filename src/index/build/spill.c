@@ -4,7 +4,7 @@
 enum {
 	FIRST = IC_UID,
 	COLUMNS = IC_COUNT - FIRST,
-	WIDTHS = (COLUMNS + 1) / 2,   /* bytes */
+	WIDTHS = (COLUMNS + 1) / 2,   /* bytes of the widths of all columns */
 };
 
 /** Convert a signed difference to an unsigned number that is small if the absolute value is

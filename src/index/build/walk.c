@@ -58,7 +58,7 @@ struct walk {
 	int error;               /* errno that ended the walk */
 };
 
-/* In the threads of the search. */
+/* These functions run in the threads of the search: */
 
 /** Make the row of an object.  @st  NULL: the attributes are unknown. */
 static void make_row(const struct walk *walk, unsigned char type, const struct k_statx *st,
@@ -127,7 +127,7 @@ static void put_line(void *arg, const struct search_object *object, struct strbu
 	strbuf_add(text, (const char *)&tail, sizeof(tail));
 }
 
-/* In the thread of the caller: */
+/* These functions run in the thread of the caller: */
 
 /** End the walk with an error. */
 static void end_walk(struct walk *walk, int error)

@@ -16,7 +16,7 @@
 struct walk_options {
 	const char *path;        /* path of the mount point, for messages */
 	int rootfd;              /* the directory at this path */
-	int engine;              /* SEARCH_ENGINE_* */
+	int engine;              /* search engine, SEARCH_ENGINE_* */
 	unsigned threads;        /* number of threads; 0: one for each processor */
 	int64_t begin;           /* the time before the walk, seconds since 1970 */
 	/* Called with the progress before directories are read; or NULL. */

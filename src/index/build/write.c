@@ -140,7 +140,7 @@ static int reserve(struct maker *maker, const uint32_t *members, uint32_t n)
 	return maker->rows && maker->names ? 0 : -1;
 }
 
-/** Make a cluster.  @return 0, or -1. */
+/** Make the bytes and the summary of a cluster, in `made`.  @return 0, or -1. */
 static int make_cluster(struct maker *maker, uint32_t cluster, struct made *made)
 {
 	const struct pack *pack = &maker->finish->pack;

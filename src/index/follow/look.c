@@ -10,7 +10,7 @@
 
 enum { ANSWERS = 512, TURNS = 64 /* names examined between two readings of events */ };
 
-/* Finding. */
+/* Find the changed inodes. */
 
 /** The state that all threads share. */
 struct finding {
@@ -125,7 +125,7 @@ void look_destroy(struct look *look)
 	*look = (struct look){0};
 }
 
-/* Looking. */
+/* Read the attributes of inodes by their names in the index. */
 
 /** A name of an inode in the index. */
 struct name {

@@ -41,7 +41,7 @@ static int list_add(struct refresh_list *list, uint32_t at)
 	return 0;
 }
 
-/* Comparing. */
+/* Compare the times of directories. */
 
 /** Set the state of a directory that could not be opened or examined.
     @failed  The directory for which this failed: `at` or one above it.
@@ -96,7 +96,7 @@ int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t
 	return 0;
 }
 
-/* Storing. */
+/* Store directories and other objects that were found. */
 
 int refresh_note_gone(struct refresh *r, uint32_t at)
 {
@@ -358,7 +358,7 @@ int refresh_entry(struct refresh *r, uint32_t at, int fd, const char *name, size
 	return note_links(r, &st) != 0 ? -1 : found_object(r, at, name, len, &row, NULL);
 }
 
-/* Reading. */
+/* Store the entries of a directory. */
 
 /** Store an entry of the directory that is being read.  @return 0, or -1. */
 static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry,
@@ -376,8 +376,8 @@ static int read_entry(struct refresh *r, uint32_t at, struct gather_entry *entry
 		dir->state = TREE_UNSEEN;
 		return refresh_note_todo(r, child);
 	}
-	/* The entry was not examined because the tree had this directory here, which was moved away
-	   since. */
+	/* The entry was not examined, because the tree had a directory with this name and inode
+	   number; that directory was moved since. */
 	if (!entry->is_looked) {
 		int fd = chain_open(&r->chain, at);
 		entry->error = fd < 0 || chain_look(&r->chain, fd, entry->name, &entry->st) != 0

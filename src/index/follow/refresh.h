@@ -21,9 +21,9 @@
 struct refresh_counts {
 	uint64_t dirs;            /* directories compared with the file system */
 	uint64_t read;            /* directories read, for the first time or again */
-	uint64_t added, changed, removed;   /* objects that are not directories */
+	uint64_t added, changed, removed;   /* numbers of objects that are not directories */
 	uint64_t dirs_added, dirs_moved, dirs_removed;
-	uint64_t unread;          /* directories that could not be read */
+	uint64_t unread;          /* number of directories that could not be read */
 	uint64_t looked;          /* objects whose attributes were read although their directory was
 	                             not */
 	int root_error;           /* errno, if the root directory could not be read; else 0 */

@@ -29,7 +29,7 @@ struct update {
 	atomic_bool incomplete;
 };
 
-/* Comparing. */
+/* Compare all directories. */
 
 static void compare_part(struct os *os, void *arg, unsigned part, size_t from, size_t to)
 {
@@ -78,7 +78,7 @@ static int compare_all(struct update *update)
 	return error ? fail(error) : 0;
 }
 
-/* Reading. */
+/* Read the changed directories. */
 
 static int compare_steps(const void *a, const void *b)
 {

@@ -10,7 +10,7 @@
 
 #include "index/store/store.h"
 
-/** An object; valid during the call. */
+/** An object of the index; valid during the call of visit(). */
 struct export_object {
 	uint32_t cluster;
 	const char *path;        /* from the root of the index: "/a/b"; "" for the root */

@@ -137,7 +137,9 @@ static uint32_t keep_place(struct report *r, index_dir dir, struct place place)
 	return map64_set(&r->dirs, dir, (uint32_t)r->nplaces++);
 }
 
-/** Change the place of a directory to that of a subdirectory.  @return 0, or -1: ENOMEM. */
+/** Get the place of a subdirectory.
+    @place [in,out]  The place of the parent; replaced.
+    @return 0, or -1: ENOMEM. */
 static int place_below(struct report *r, const struct step *step, struct place *place)
 {
 	if (place->row == USAGE_NONE || ++place->depth > r->depth)

@@ -55,7 +55,7 @@ void scan_count(const struct scan *scan, struct scan_counts *counts)
 	*counts = scan->counts;
 }
 
-/* Clusters */
+/* Clusters. */
 
 /** Find the names of the cluster that candidates can have: one name_id, or a bit in `matches` for
     each name.
@@ -135,7 +135,7 @@ static int next_cluster(struct scan *scan)
 	return rc < 0 ? -1 : 1;
 }
 
-/* Leaves */
+/* Leaves. */
 
 /** Get a decoded column of the current leaf.  @return NULL: EBADMSG. */
 static const uint64_t *column(struct scan *scan, enum index_column which)
@@ -247,7 +247,7 @@ static int next_leaf(struct scan *scan)
 	return scan->nrows > 0 && keep_types(scan) != 0 ? -1 : 1;
 }
 
-/* Objects */
+/* Objects. */
 
 /** Get columns of the current object.  @return 0, or -1. */
 static int get_row(struct scan *scan, uint32_t columns, struct index_row *row)

@@ -50,7 +50,7 @@ int scan_find(struct scan *scan, const char *path, size_t len, struct source_obj
 int scan_attributes(struct scan *scan, const struct source_object *object, unsigned mask,
                     struct k_statx *st);
 
-/** Counts, for --stats and tests. */
+/** Counts of the work of a scan, for --stats and tests. */
 struct scan_counts {
 	uint64_t clusters, opened;       /* all clusters; clusters that the summaries and filters
 	                                    did not exclude */

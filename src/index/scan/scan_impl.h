@@ -16,7 +16,7 @@ enum {
 
 /** A filter key that a cluster with candidates has. */
 struct wish_key {
-	uint8_t filter;           /* enum segment_filter */
+	uint8_t filter;           /* the filter, enum segment_filter */
 	uint64_t hash;
 	bool or_name;             /* or the filter SF_NAMES has the key `name` */
 	uint64_t name;
@@ -85,8 +85,9 @@ struct scan {
 	/* The current cluster: */
 	uint32_t cluster;         /* number of the next cluster */
 	uint32_t current;
-	struct segment *opened;   /* its segment, or NULL */
-	struct segment *segment;  /* its segment; NULL: only its delta is left to scan */
+	struct segment *opened;   /* segment of the current cluster; NULL: none */
+	struct segment *segment;  /* equal to `opened`, if the segment can have candidates; NULL:
+	                             only the delta is scanned */
 	uint32_t name_id;         /* number in the cluster of the name wish.literal */
 	uint8_t *matches;         /* if there is no literal: a bit for each name of the cluster */
 	size_t matches_room;
@@ -102,7 +103,7 @@ struct scan {
 	struct source_object object;
 	struct index_row object_row;   /* the row of `object`, if has_row */
 	bool has_row;
-	uint32_t object_at;       /* else the row of the object in the leaf */
+	uint32_t object_at;       /* if not has_row: index of its row in the leaf */
 };
 
 /* wish.c (pure except for the segment) */

@@ -22,13 +22,14 @@ static inline void bytes_put64(struct strbuf *out, uint64_t value)
 	strbuf_add(out, (const char *)&value, sizeof(value));
 }
 
-/** Bytes that remain to be read. */
+/** The bytes that are not read yet. */
 struct bytes {
 	const char *at, *end;
-	bool failed;             /* more was read than there is: what was returned is 0 */
+	bool failed;             /* a read went beyond `end`; this read and all later ones return 0
+	                            or NULL */
 };
 
-/** Take n bytes.  @return them, or NULL. */
+/** Read n bytes.  @return the bytes; NULL: fewer than n bytes are left. */
 static inline const char *bytes_take(struct bytes *in, size_t n)
 {
 	const char *at = in->at;

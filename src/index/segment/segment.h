@@ -4,8 +4,9 @@
  *
  * An index divides the directories of a file system into clusters.  A cluster has a slot for each
  * of its directories, and a row for each object in these directories.  The row of a directory is in
- * the cluster that has its slot, not in the cluster of its parent; its IC_DIR is its own slot, and
- * the slot names the parent.  So renaming a directory changes one row, however much is below it.
+ * the cluster that has its slot, not in the cluster of its parent.  IC_DIR in this row is the slot
+ * of the directory itself; the slot has the number of the parent.  So renaming a directory changes
+ * one row, however much is below the directory.
  *
  *     header       magic, version, counts; offset, length and checksum of each part; at the end
  *                  the checksum of the header (XXH3, 64 bits)
@@ -47,7 +48,7 @@ struct segment_slot {
 	uint32_t name;           /* number of the name of the directory; set by segment_write() */
 };
 
-/* Writing. */
+/* Functions for writing a cluster. */
 
 /** The contents of a cluster.  The arrays must exist during segment_write(). */
 struct segment_contents {
@@ -78,7 +79,7 @@ struct segment_summary {
 int segment_write(struct segment_contents *contents, struct strbuf *out,
                   struct segment_summary *summary);
 
-/* Reading. */
+/* Functions for reading a cluster. */
 
 struct segment;
 
@@ -102,7 +103,7 @@ uint32_t segment_rows(const struct segment *segment);
 uint32_t segment_slots(const struct segment *segment);
 uint64_t segment_lsn(const struct segment *segment);
 
-/** Get a slot.  @return 0, or -1 (EBADMSG). */
+/** Get the directory in a slot.  @return 0, or -1 (EBADMSG). */
 int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *out);
 
 /** The filters of a cluster, by the kind of their keys. */
@@ -139,7 +140,7 @@ const char *segment_name(struct segment *segment, uint32_t id, size_t *len);
 uint32_t segment_leaves(const struct segment *segment);
 uint32_t segment_leaf_rows(const struct segment *segment, uint32_t leaf);
 
-/** Minimum and maximum of a column in a leaf.  @return 0, or -1 (EBADMSG). */
+/** Get the minimum and maximum of a column in a leaf.  @return 0, or -1 (EBADMSG). */
 int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column column,
                        uint64_t *min, uint64_t *max);
 

@@ -75,12 +75,14 @@
 #include <xxhash.h>
 
 enum segment_part {
-	SP_FILTERS,                            /* SF_NAMES, SF_EXTENSIONS, SF_TRIGRAMS */
+	SP_FILTERS,                            /* one part for each of SF_NAMES, SF_EXTENSIONS,
+	                                          SF_TRIGRAMS */
 	SP_FRONT = SP_FILTERS + SF_TRIGRAMS + 1,
 	SP_NAMES,
 	SP_LEAVES,
 	SP_RANGES,                             /* one part for each column */
-	SC_PARENT = IC_COUNT, SC_ROW, SC_NAME, SC_LISTED,   /* columns of slots */
+	SC_PARENT = IC_COUNT, SC_ROW, SC_NAME, SC_LISTED,   /* columns of slots: members of struct
+	                                                       segment_slot */
 	SC_COUNT,
 	SP_COUNT = SP_RANGES + SC_COUNT,
 };

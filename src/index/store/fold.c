@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fold an index: rewrite the clusters with large deltas, with the changes, into a new segment file.
+ * Fold an index: rewrite the clusters with large deltas, with the changes applied, into a new
+ * segment file.
  *
  * A cluster in an old file is live if it was not rewritten.  The live clusters of an old file are
  * also copied into the new file, if they are less than half of the old file, or at most twice as

@@ -128,7 +128,7 @@ uint64_t objects_digest(const struct index_row *row, bool atime)
 	return XXH3_64bits(copy.col, sizeof(copy.col));
 }
 
-/* Known objects. */
+/* The objects of directories, for comparison: struct known. */
 
 struct known_object {
 	uint64_t digest;

@@ -51,7 +51,7 @@ int index_place_open(struct os *os, const char *given, bool create, struct strbu
 	return path_open_dir_named(os, name + from, create);
 }
 
-/* Names. */
+/* IDs and names of indexes. */
 
 void index_place_uuid(struct os *os, int fd, const struct mount *mount, const char *known,
                       char uuid[INDEX_UUID])
@@ -77,7 +77,7 @@ void index_place_uuid(struct os *os, int fd, const struct mount *mount, const ch
 		return;
 	n = (size_t)snprintf(uuid, INDEX_UUID, "fsid-%016" PRIx64, id);
 	/* The f_fsid of an overlay is that of the file system of its upper layer, so append the
-	   inode number of its root directory. */
+	   inode number of the root directory of the overlay. */
 	if (fstype_flags(mount->fstype) & FST_LAYERED && os_fstatat(os, fd, "", &st) == 0)
 		snprintf(uuid + n, INDEX_UUID - n, "-%" PRIu64, (uint64_t)st.st_ino);
 }

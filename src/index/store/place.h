@@ -70,7 +70,7 @@ void index_choose(struct place *places, size_t n);
     @return 0, or -1 (ENOMEM). */
 int index_choose_named(struct place *places, size_t n);
 
-/** What to do about PLACE_TWIN. */
+/** The remedy for PLACE_TWIN, in messages. */
 #define INDEX_TWIN_REMEDY \
 	"unmount one of them, or change its UUID (tune2fs -U, xfs_admin -U, btrfstune -u)"
 

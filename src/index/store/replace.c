@@ -280,7 +280,7 @@ void index_writer_free(struct index_writer *w)
 	errno = error;
 }
 
-/* Removing. */
+/* Remove an index. */
 
 /** Remove the files of a locked index.  The lock file is removed last: a process that creates a new
     lock file finds no file of the old index.

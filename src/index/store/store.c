@@ -12,7 +12,7 @@
 
 enum {
 	JOURNAL_MAX = 1 << 30,
-	OPEN_TRIES = 8,          /* attempts of a reader, while a writer replaces the manifest */
+	OPEN_TRIES = 8,          /* attempts of a reader to open an index that a writer replaces */
 };
 
 struct store_name store_name(const char *kind, uint64_t number)
@@ -152,7 +152,7 @@ static int open_journal(struct index *index)
 	return rc;
 }
 
-/** Read the manifest.  @return 0, or -1. */
+/** Read and parse the manifest.  @return 0, or -1. */
 static int read_manifest(struct index *index)
 {
 	char *text;

@@ -103,7 +103,7 @@ bool index_is_changed(const struct index *index, uint32_t cluster);
 bool index_is_replaced(const struct index *index, uint32_t cluster, const struct index_row *row,
                        const char *name, size_t len);
 
-/** A directory. */
+/** A directory of the index, with its changes applied. */
 struct index_dir_info {
 	index_dir parent;
 	const char *name;        /* NUL-terminated; valid until the next change of the index or

@@ -27,7 +27,7 @@ enum {
 
 /* The manifest. */
 
-/** A segment file. */
+/** A segment file, as the manifest lists it, and its map. */
 struct index_file {
 	uint64_t number, size;
 	const char *map;         /* NULL: not mapped */
@@ -133,7 +133,7 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 int journal_scan(const char *bytes, size_t size, uint64_t number, uint64_t first, size_t *end,
                  uint64_t *lsn);
 
-/* Deltas. */
+/* Deltas: the changes of clusters since their segments were written. */
 
 struct delta_slot {
 	uint32_t slot;
@@ -185,7 +185,7 @@ static inline size_t delta_size(const struct delta *delta)
 	return delta ? delta->count + delta->nslots : 0;
 }
 
-/* The handle. */
+/* The handle of an opened index. */
 
 struct index {
 	struct os *os;
@@ -234,7 +234,7 @@ int store_apply(struct index *index, const struct journal_record *record);
 /** Set the members rows, dirs and bytes of m.info. */
 void store_count(struct index *index);
 
-/* Files. */
+/* The files in the directory of an index. */
 
 /** The name of a numbered file: "segment.7". */
 struct store_name {

@@ -10,7 +10,7 @@
 
 enum { WASTE_MIN = 1 << 20 };
 
-/* Places: (parent, name) --> directory. */
+/* The hash table tree.places: parent and name --> directory. */
 
 static uint64_t place_hash(uint32_t parent, const char *name, size_t len)
 {
@@ -62,7 +62,7 @@ static int place_room(struct tree *tree)
 	return 0;
 }
 
-/* Names. */
+/* The names of directories. */
 
 /** Remove the unused names.  @return 0, or -1: nothing has changed. */
 static int names_compact(struct tree *tree)
@@ -105,7 +105,7 @@ static int names_add(struct tree *tree, const char *name, size_t len, uint32_t *
 	return 0;
 }
 
-/* Siblings. */
+/* The lists of subdirectories. */
 
 static void link_child(struct tree *tree, uint32_t at)
 {
@@ -131,7 +131,7 @@ static void unlink_child(struct tree *tree, uint32_t at)
 		tree->dirs[dir->parent].first = dir->next;
 }
 
-/* The tree. */
+/* Find, add, move and remove directories. */
 
 uint32_t tree_by_ino(const struct tree *tree, uint64_t ino)
 {
@@ -267,7 +267,7 @@ uint32_t tree_next(const struct tree *tree, uint32_t at)
 	return at == TREE_NONE ? TREE_NONE : tree->dirs[at].next;
 }
 
-/* Loading. */
+/* Load the directories of an index. */
 
 /** Add a directory of the index.  Its parent is set later, when all directories are loaded.
     @parents  The index_dir of the parent, for each element of the tree.

@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 #include "index/store/store.h"
 
-/** No directory. */
+/** The value for "no directory" in place of an index in tree.dirs. */
 #define TREE_NONE UINT32_MAX
 
 /** The result of comparing a directory of the index with the file system. */
