@@ -49,7 +49,7 @@ struct one {
 	const struct build_opts *opts;
 	const struct place *place;
 	const char *target;          /* mount point */
-	double next;                 /* time of the next progress update */
+	double next;                 /* time of the next progress update, as of os_now() */
 	bool shown;                  /* progress is shown, on a terminal */
 	uint64_t errors;
 };
@@ -101,7 +101,7 @@ static void print_built(const struct one *one, const struct index_info *info,
 
 /** Walk the file system and write its index.
     @dirfd   The directory of the index.
-    @rootfd  The mount point.
+    @rootfd  The root directory of the mount.
     @uuid    The ID of the file system, from index_run_uuid().
     @return 0, or an errno. */
 static int walk_and_write(struct one *one, int dirfd, int rootfd, const char *uuid,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the subcommands of `getmnt index`: the mounts of a run, and which of them get an index.
+ * Declarations for the subcommands of `getmnt index`: the mounts of a run, and whether each mount
+ * gets an index.
  *
- * A subcommand is a row of index_commands, a table of options and a function.
+ * A subcommand consists of a row of index_commands, a table of options and a function.
  */
 #ifndef GM_CMD_INDEX_INDEX_H
 #define GM_CMD_INDEX_INDEX_H
@@ -59,7 +60,7 @@ struct index_run {
 /** A subcommand. */
 struct index_verb {
 	const struct option_table *options;
-	const char *usage;           /* for --help */
+	const char *usage;           /* the first lines of --help */
 	const char *notes;           /* text of --help after the options; or NULL */
 	/* Run the subcommand: check the options, index_run_begin() ...
 	    @operands  n words.  @return an exit status, after a message if it is an error. */
@@ -72,8 +73,8 @@ struct index_verb {
     index_opts.  @return an exit status. */
 int index_verb(const struct index_verb *verb, int argc, char **argv, void *opts);
 
-/** Read the mounts, decide which of them get an index, and open the directory of all indexes, if it
-    exists.
+/** Read the mounts, decide for each mount whether it gets an index, and open the directory of all
+    indexes, if that directory exists.
     @return 0, or an exit status after a message. */
 int index_run_begin(struct index_run *ir, const struct index_opts *opts);
 
@@ -93,7 +94,8 @@ size_t index_run_find(struct index_run *ir, const char *path);
     the path now leads to another mount). */
 int index_run_open(struct index_run *ir, const struct place *place);
 
-/** Why a mount cannot have an index, even on request; PLACE_INDEX: it can. */
+/** Get the reason why a mount cannot have an index, even if an operand names the mount.
+    @return PLACE_INDEX: the mount can have an index. */
 enum place_why index_run_never(const struct place *place);
 
 /** Get the ID that indexes use for the file system of the i-th mount; "": the file system cannot
@@ -119,8 +121,8 @@ struct index_found {
 	char *title;                 /* for messages: the mount point, or else `name` */
 };
 
-/** Find and open indexes, and store them in ir->found.  Indexes that cannot be opened are stored
-    too; index_report() reports them.
+/** Find and open indexes, and store them in ir->found.  Indexes that cannot be opened are stored,
+    too; the caller passes their errors to index_report().
     @operands  n mount points, or names of directories of indexes; n = 0: all indexes.
     @required  Finding no index is an error.
     @return 0, or an exit status after a message: an operand has no index. */
@@ -157,7 +159,8 @@ void live_print(const char *title, const struct refresh_counts *counts, double s
 
 /** Whether an index can be updated: it is open, and its file system is mounted.
     @named  An operand names the index: if its file system is not mounted, this is an error.
-    @status [in,out]  An exit status.  @return false after a message. */
+    @status [in,out]  An exit status; set to CX_ERROR after an error.
+    @return false after a message. */
 bool live_usable(const struct index_run *ir, const struct index_found *found, bool named,
                  int *status);
 

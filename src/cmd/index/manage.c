@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getmnt index check, drop.
+ * getmnt index check: verify indexes.  getmnt index drop: remove indexes.
  */
 #include "cmd/index/index.h"
 

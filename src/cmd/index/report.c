@@ -26,7 +26,7 @@ struct report_opts {
 	struct index_opts common;
 	const char *svg;
 	int by;                      /* enum report_by */
-	unsigned depth, top;         /* UINT_MAX: not given; 0: all */
+	unsigned depth, top;         /* --depth, UINT_MAX: not given; --top, 0: all rows */
 	bool json, bytes;
 };
 

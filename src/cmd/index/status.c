@@ -36,8 +36,8 @@ const struct option_table index_status_table = {
 /** A row of the table: a mount, or an index whose file system is not mounted. */
 struct status_row {
 	struct index_run *ir;
-	const struct place *place;         /* or NULL */
-	const struct index_found *found;   /* or NULL */
+	const struct place *place;         /* the mount; NULL: the file system is not mounted */
+	const struct index_found *found;   /* the index; NULL: the mount has no index */
 	bool json;
 	uint64_t rows, dirs;               /* objects and directories that a search finds */
 	int error;                         /* why the index cannot be read; 0: the index can be
@@ -47,7 +47,7 @@ struct status_row {
 /** A column of the table. */
 struct status_column {
 	struct table_column head;
-	/* Append the text; nothing if unknown. */
+	/* Append the text of a cell; nothing if the value is unknown. */
 	void (*cell)(const struct status_row *row, struct strbuf *text);
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The treemap is squarified (Bruls, Huizing and van Wijk, 2000): the parts of a rectangle are laid
- * in rows along its shorter side, the largest first; parts are added to a row as long as its worst
- * aspect ratio improves.  The files of the directory itself are a part too, left empty.
+ * The treemap is squarified (Bruls, Huizing and van Wijk, 2000).  The parts of a rectangle are laid
+ * in rows along the shorter side of the rectangle, the largest part first.  Parts are added to a
+ * row while this improves the worst aspect ratio in the row.  The files of the directory itself are
+ * one more part, which stays empty.
  */
 #include "cmd/index/svg.h"
 
@@ -71,7 +72,7 @@ static void put_rect(struct strbuf *out, const struct box *box, const char *clas
 	              "height=\"%.1f\">", class, box->x, box->y, box->w, box->h);
 }
 
-/** Append a sum: "1.5G, 12 objects". */
+/** Append a size and a number of objects: "1.5G, 12 objects". */
 static void put_sum(struct strbuf *out, const struct usage_sum *sum)
 {
 	column_size(out, sum->size);

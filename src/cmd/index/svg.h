@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A report as a picture, in SVG (pure): a treemap of directories, and bars.  The same rows give the
- * same bytes.
+ * A report as a picture, in SVG (pure): a treemap of directories, and bars.  Equal rows give equal
+ * bytes.
  */
 #ifndef GM_CMD_INDEX_SVG_H
 #define GM_CMD_INDEX_SVG_H
@@ -14,7 +14,7 @@ struct svg_bar {
 	struct usage_sum sum;
 };
 
-/** Append a document.
+/** Append an SVG document.
     @dirs  Directories in the order of usage_rows().  Each directory has a rectangle, inside the
            rectangle of its nearest parent in the list.
     @return 0, or -1.  Errors: ENOMEM. */

@@ -7,7 +7,7 @@
 
 #include "cmd/column.h"
 
-/** The first member of every row of a table's columns. */
+/** The first member of the struct of each column. */
 struct table_column {
 	const char *name;
 	unsigned char type;       /* enum column_type */
@@ -18,8 +18,9 @@ struct table {
 	const void *columns;      /* each starts with a struct table_column */
 	size_t size, ncolumns;    /* size of a column; number of columns */
 	size_t nrows;
-	/* Append the text of a cell, without escaping; nothing if unknown.
-	   @column  One of `columns`.  @json  Numbers without units. */
+	/* Append the text of a cell, without escaping; nothing if the value is unknown.
+	   @column  The element of `columns`.
+	   @json  The text is for JSON: numbers have no units. */
 	void (*cell)(const void *arg, size_t row, const void *column, bool json,
 	             struct strbuf *text);
 	const void *arg;

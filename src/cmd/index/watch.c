@@ -53,7 +53,7 @@ struct watching {
 };
 
 /** Get the reason why a file system cannot be watched; the text ends with "use " if a command
-    helps.  NULL: strerror() says enough. */
+    helps.  NULL: the text of strerror() is sufficient. */
 static const char *remedy_of(int error)
 {
 	switch (error) {
@@ -176,8 +176,8 @@ static void apply_one(struct watching *w, struct watched *one)
 		w->status = CX_ERROR;
 }
 
-/** After a change of the mount table, find the names that mounts cover now, and stop watching the
-    indexes whose file system was unmounted. */
+/** After a change of the mount table, update w->covered, and stop watching the indexes whose file
+    system was unmounted. */
 static void check_mounts(struct watching *w)
 {
 	struct os *os = &w->ir->run.os;
