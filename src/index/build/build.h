@@ -19,7 +19,7 @@
 
 struct index_build;
 
-/** Begin to build the first index in a directory, or a new one.  The directory is locked for
+/** Begin to build an index, which will replace an existing index.  The directory is locked for
     writing.
     @dirfd  The directory of the index.  It may be closed after the call.
     @return NULL: errors as index_writer_new(); those of creating a file. */

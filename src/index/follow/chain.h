@@ -38,7 +38,8 @@ void chain_destroy(struct chain *chain);
 /** Close all directories, so that directories are opened again by their present names. */
 void chain_close(struct chain *chain);
 
-/** Open a directory.  chain->st becomes its attributes, unless it was open before.
+/** Open a directory.  chain->st becomes the attributes of the directory, unless the directory was
+    open before.
     @return an O_PATH descriptor, valid until the next call, or -1. Errors: those of openat(2),
     about the directory of chain_failed(); ESTALE: another object has the name of this directory;
     EXDEV: a mount covers the directory. */

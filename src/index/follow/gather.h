@@ -39,7 +39,7 @@ struct gather {
 struct gather_entry {
 	const char *name;         /* NUL-terminated */
 	size_t len;
-	uint64_t ino;             /* from getdents */
+	uint64_t ino;             /* inode number from getdents */
 	uint8_t type;             /* DT_*, from getdents */
 	bool is_looked;           /* its attributes were requested; false: the tree has a directory
 	                             with this name and inode number */

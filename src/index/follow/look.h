@@ -16,7 +16,7 @@
 
 struct look {
 	bool is_bulk;             /* `inos` has all changed inodes */
-	uint64_t *inos;           /* ascending; no directories */
+	uint64_t *inos;           /* numbers of the changed inodes, ascending; no directories */
 	size_t n;
 	uint64_t generation;      /* generation of the file system before the inodes were
 	                             requested */

@@ -276,8 +276,8 @@ static int found_object(struct refresh *r, uint32_t parent, const char *name, si
 	const struct tree_dir *dir = &r->tree->dirs[parent];
 	uint64_t digest = 0;
 	bool exists = known && known_see(known, index_dir_slot(dir->dir), name, len, &digest);
-	/* If the index has an object of this name, read_missing() would find a directory of this
-	   name. */
+	/* If the index has an object of this name, do not search for a directory of this name,
+	   which read_missing() would remove. */
 	uint32_t child = exists ? TREE_NONE : tree_child(r->tree, parent, name, len);
 	if (child != TREE_NONE && refresh_note_gone(r, child) != 0)
 		return -1;
@@ -454,8 +454,8 @@ static int read_lost(struct refresh *r, const struct gather *gather)
 		return tree->dirs[at].state == TREE_GONE ? refresh_note_gone(r, at) : 0;
 	if (tree->dirs[at].state == TREE_KEPT)
 		return 0;
-	/* The event of its name will show whether the directory exists: read it after the next
-	   events. */
+	/* The event of the name of the directory will show whether the directory exists: read it
+	   after the next events. */
 	tree->dirs[at].state = TREE_CHANGED;
 	return list_add(&r->later, at);
 }

@@ -75,7 +75,7 @@ void refresh_destroy(struct refresh *refresh);
 int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t oldest);
 
 /** Read a directory, and store the differences between its entries and the index.
-    @known  The objects of its cluster, including its slot; NULL: not loaded.
+    @known  The objects of some directories of the cluster, including this one; NULL: not loaded.
     @gather  The entries of the directory; NULL: not gathered yet.
     @return 0, or -1. */
 int refresh_read(struct refresh *refresh, uint32_t at, struct known *known, struct gather *gather);

@@ -108,7 +108,8 @@ int refresh_read_cluster(struct refresh *r, const uint32_t *dirs, size_t n)
 			atomic_store(&m.bytes, 0);
 			rc = gather_many(&m);
 		}
-		/* Reading another directory may have moved this one, and so read it already. */
+		/* This directory may have been found moved when another one was read, and so was
+		   read already. */
 		if (rc == 0 && r->tree->dirs[dirs[i]].state == TREE_CHANGED)
 			rc = refresh_read(r, dirs[i], m.known, m.gathers[i]);
 		gather_free(m.gathers[i], r->os);
@@ -160,8 +161,8 @@ static int gather_ahead(struct refresh *r)
 
 int refresh_take(struct refresh *r, uint32_t *at, struct gather **gather)
 {
-	/* A watch does not gather ahead: the entries could be older than events that are applied
-	   before their turn. */
+	/* A watch does not gather ahead: entries gathered earlier could be older than the events
+	   that were handled since. */
 	if (!r->watching && gather_ahead(r) != 0)
 		return -1;
 	size_t i = --r->todo.n;

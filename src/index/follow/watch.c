@@ -27,8 +27,8 @@ struct index_watch {
 	struct index *index;
 	struct tree tree;
 	struct file_events events;
-	enum index_watch_why why; /* the reason for the next index_watch_apply(); if not
-	                             WATCH_EVENTS, it is an update */
+	enum index_watch_why why; /* the reason for the next index_watch_apply(); if it is not
+	                             WATCH_EVENTS, the call updates the whole index */
 	double updated;           /* when the last update ended, as of os_now() */
 	double fresh;             /* when index_info.fresh was last set, as of os_now() */
 	uint64_t changes;         /* number of changes since the last fold */
@@ -95,7 +95,8 @@ double index_watch_due(const struct index_watch *w)
 /** Open a file handle.  @return a descriptor, or -1.  Errors: ESTALE: the object was removed ... */
 static int open_handle(struct index_watch *w, int rootfd, const struct os_handle *handle)
 {
-	/* While ext4 reuses the number of a removed inode, it fails with ENOMEM. */
+	/* While ext4 reuses the number of a removed inode, opening a handle of the inode fails with
+	   ENOMEM. */
 	for (int i = 0;; ++i) {
 		int fd = os_open_handle(w->os, rootfd, handle);
 		if (fd >= 0 || errno != ENOMEM || i == OPENS)
@@ -127,8 +128,8 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 		goto out;
 	}
 	uint32_t at = S_ISDIR(st.mode) ? tree_by_ino(&w->tree, st.ino) : TREE_NONE;
-	/* A directory that is not in the index is below a directory that is read later, or it is
-	   not indexed. */
+	/* A directory that is not in the index is below a directory that is read later, or is not
+	   to be indexed. */
 	if (at == TREE_NONE)
 		goto out;
 	if (w->tree.dirs[at].listed == 0) {

@@ -79,7 +79,7 @@ struct scan {
 	struct strbuf names;
 	struct scan_link *chain;  /* buffer of climb() in dirs.c */
 	size_t nchain, chain_room;
-	struct strbuf path;       /* path from the start of the directory path_of */
+	struct strbuf path;       /* path from the start to the directory path_of */
 	uint32_t path_of;
 
 	/* The current cluster: */

@@ -40,8 +40,8 @@
 #include <stdatomic.h>
 
 struct segment_slot {
-	index_dir parent;        /* of the parent; INDEX_DIR_NONE: the directory is the root, or the
-	                            slot is free */
+	index_dir parent;        /* number of the parent; INDEX_DIR_NONE: the directory is the root,
+	                            or the slot is free */
 	uint32_t row;            /* row of the directory itself; UINT32_MAX: the slot is free */
 	int64_t listed;          /* when the last complete listing of the directory began: seconds
 	                            since 1970; 0: never */

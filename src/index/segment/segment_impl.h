@@ -185,9 +185,9 @@ static inline uint64_t unzigzag(uint64_t n)
 
 /* Columns (columns.c). */
 
-/** The reference column of a column: its values may be stored as differences to those of the
-    reference column.  A column without a reference returns itself.  Reference columns come before
-    the columns that refer to them. */
+/** Get the reference column of a column, whose values may be stored as differences to those of the
+    reference column.  Reference columns come before the columns that refer to them.
+    @return the column itself, if it has no reference column. */
 unsigned segment_reference(unsigned column);
 
 /** Predict the value of a column from the value of its reference column.  The prediction of the

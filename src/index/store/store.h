@@ -69,7 +69,7 @@ void index_close(struct index *index);
 
 const struct index_info *index_info(const struct index *index);
 
-/* Reading: the clusters, each with a segment, a delta, or both. */
+/* Functions for reading the clusters, each with a segment, a delta, or both. */
 
 struct index_cluster;
 
@@ -131,17 +131,17 @@ index_dir index_root(const struct index *index);
     @return 0, or -1.  Errors: ENOENT, EBADMSG, ENOMEM. */
 int index_lookup(struct index *index, const char *path, index_dir *dir);
 
-/** Get the directories outside a cluster that have subdirectories in the cluster, perhaps with
+/** Get the directories outside a cluster that have subdirectories in the cluster, and perhaps some
     other directories.  So the subdirectories of a directory D are in the cluster of D, and in the
     clusters whose list has D.
-    @n [out] */
+    @n [out]  Number of directories. */
 const index_dir *index_parents(const struct index *index, uint32_t cluster, size_t *n);
 
 /** Append the path of directory `dir` from directory `below`: "/a/b"; "": both are one directory.
     @return 0, or -1.  Errors: ENOENT: `dir` is not below `below`; EBADMSG; ENOMEM. */
 int index_path(struct index *index, index_dir dir, index_dir below, struct strbuf *path);
 
-/* Changing (INDEX_WRITE).  All functions return 0, or -1 with errno. */
+/* Functions for changing the index (INDEX_WRITE).  All return 0, or -1 with errno. */
 
 /** Add or replace an object that is not a directory. */
 int index_put(struct index *index, index_dir dir, const char *name, size_t len,
@@ -175,7 +175,7 @@ int index_commit(struct index *index);
 int index_fold(struct index *index, bool all);
 
 /** Commit and fold the changes if they take too much memory.  Call this only between complete
-    changes, since a crash later may keep those made before. */
+    changes: after a crash, the index has the changes up to this call. */
 int index_relieve(struct index *index);
 
 /** Remove an index, also a damaged one, and its directory.  If another writer begins a new index in
@@ -193,7 +193,7 @@ int index_drop(struct os *os, int dirfd, const char *name, bool unfinished);
     @return 0, or -1 (EBADMSG, ENOMEM). */
 int index_check(struct index *index, struct strbuf *why);
 
-/* Writing a new manifest with new segments, as the builder does (build.h). */
+/* Functions for writing a new manifest with new segments, as the builder does (build.h). */
 
 struct index_writer;
 

@@ -16,8 +16,9 @@
 
 enum {
 	INDEX_FORMAT = 3,                     /* version of the manifest and journal */
-	INDEX_CLUSTERS_MAX = 1 << 20,         /* an index_dir has no room for more, and
-	                                         INDEX_DIR_NONE is in the last cluster */
+	INDEX_CLUSTERS_MAX = 1 << 20,         /* maximum number of clusters in an index_dir; the
+	                                         last cluster is not used, since INDEX_DIR_NONE
+	                                         would be in it */
 	MANIFEST_MAX = 1 << 30,               /* maximum size in bytes */
 	INDEX_FILES_MAX = 4096,
 	INDEX_HEAD = 1024,                    /* number of first bytes of a cluster whose checksum
