@@ -40,8 +40,8 @@ static bool lengths_valid(const struct segment *segment)
 			return false;
 	}
 	return segment->parts[SP_FRONT].len >= ((uint64_t)segment->nblocks + 1) * FRONT_SIZE
-	       /* Each name is used by a row.  The number of rows is plausible, since the ranges of
-	          all leaves exist. */
+	       /* Each name is used by a row, so there are at most as many names as rows.  The
+	          lengths of the ranges have confirmed the number of rows. */
 	       && segment->nnames <= segment->nrows
 	       && segment->nblocks <= segment->nnames && segment->ndirnames <= segment->nnames
 	       && (segment->nblocks > 0) == (segment->nnames > 0)

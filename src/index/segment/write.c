@@ -66,7 +66,9 @@ static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, s
 	return !out->failed;
 }
 
-/** Append a column of a leaf.  @first  The first row or slot of the leaf, which has n. */
+/** Append a column of a leaf.
+    @first  The number of the first row or slot of the leaf.
+    @n  The number of rows or slots in the leaf. */
 static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned column)
 {
 	const uint32_t leaf = first / INDEX_LEAF;

@@ -51,7 +51,7 @@ static struct journal_record record_of(enum journal_type type, index_dir dir, co
 	};
 }
 
-/** Set the row of a record.  The columns that place the row are those of the record. */
+/** Set the row of a record.  IC_DIR becomes the slot of the record. */
 static void set_row(struct journal_record *r, const struct index_row *row)
 {
 	r->row = *row;

@@ -279,8 +279,8 @@ const index_dir *index_parents(const struct index *index, uint32_t cluster, size
 	return index->m.clusters[cluster].parents;
 }
 
-/** The checksum of the first bytes of a cluster.  They are its header, which has the checksums of
-    its parts. */
+/** Get the checksum of the first bytes of a cluster.  They include the header, and so the checksums
+    of the parts. */
 static uint64_t head_sum(const char *bytes, size_t size)
 {
 	return XXH3_64bits(bytes, size < INDEX_HEAD ? size : INDEX_HEAD);
