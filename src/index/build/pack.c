@@ -180,7 +180,7 @@ static int number(struct packing *p, struct pack *pack)
 			*cluster = pack->clusters++;
 			used[*cluster + 1] = 0;
 		}
-		pack->places[i] = *cluster << INDEX_SLOT_BITS | used[*cluster + 1]++;
+		pack->places[i] = index_dir_of(*cluster, used[*cluster + 1]++);
 	}
 	pack->first[0] = 0;
 	for (uint32_t k = 0; k < pack->clusters; ++k)

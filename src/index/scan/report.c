@@ -266,7 +266,7 @@ static int count(struct report *r, const struct index_row *row, const char *name
 		return fail(EBADMSG);
 	uint32_t *slot = &r->slots[col[IC_DIR]];
 	if (*slot == UINT32_MAX)
-		*slot = place_of(r, r->cluster << INDEX_SLOT_BITS | (uint32_t)col[IC_DIR]);
+		*slot = place_of(r, index_dir_of(r->cluster, (uint32_t)col[IC_DIR]));
 	if (*slot == UINT32_MAX)
 		return -1;
 	const uint32_t place = r->places[*slot].row;

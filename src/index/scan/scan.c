@@ -311,7 +311,7 @@ static int set_row(struct scan *scan, uint32_t row)
 	}
 	scan->object_at = row;
 	scan->has_row = false;
-	index_dir dir = scan->current << INDEX_SLOT_BITS | (uint32_t)dirs[row];
+	index_dir dir = index_dir_of(scan->current, (uint32_t)dirs[row]);
 	return set_object(scan, dir, (uint8_t)(modes[row] >> 12 & 15), name, len);
 }
 
@@ -329,7 +329,7 @@ static int set_change(struct scan *scan)
 	++scan->counts.rows;
 	scan->object_row = *change.row;
 	scan->has_row = true;
-	index_dir dir = scan->current << INDEX_SLOT_BITS | (uint32_t)change.row->col[IC_DIR];
+	index_dir dir = index_dir_of(scan->current, (uint32_t)change.row->col[IC_DIR]);
 	return set_object(scan, dir, index_row_type(change.row), change.name, change.len);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <endian.h>
 
 static inline void bytes_put32(struct strbuf *out, uint32_t value)
@@ -22,7 +23,8 @@ static inline void bytes_put64(struct strbuf *out, uint64_t value)
 	strbuf_add(out, (const char *)&value, sizeof(value));
 }
 
-/** The bytes that are not read yet. */
+/** Bytes that remain to be read.  Invariants: `at` is never after `end`; once `failed` is set,
+    every later number is 0. */
 struct bytes {
 	const char *at, *end;
 	bool failed;             /* a read went beyond `end`; this read and all later ones return 0
@@ -33,6 +35,7 @@ struct bytes {
 static inline const char *bytes_take(struct bytes *in, size_t n)
 {
 	const char *at = in->at;
+	assert(at <= in->end);
 	if (in->failed || n > (size_t)(in->end - at)) {
 		in->failed = true;
 		return NULL;

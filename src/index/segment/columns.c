@@ -31,6 +31,7 @@ uint32_t segment_leaf_rows(const struct segment *segment, uint32_t leaf)
 
 uint32_t segment_leaf_values(const struct segment *segment, uint32_t leaf, unsigned column)
 {
+	assert(column < SC_COUNT);
 	uint32_t all = column < SC_PARENT ? segment->nrows : segment->nslots;
 	if ((uint64_t)leaf * INDEX_LEAF >= all)
 		return 0;
@@ -73,11 +74,6 @@ int segment_leaf_range(struct segment *segment, uint32_t leaf, enum index_column
 	return segment_range(segment, leaf, column, min, max);
 }
 
-static bool bits_valid(unsigned bits)
-{
-	return bits <= 57 || bits == 64;
-}
-
 /** Find the packed values of a column in a leaf.  Verify their checksum when they are first
     used. */
 static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, struct packed *p)
@@ -96,8 +92,8 @@ static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, 
 	const struct part *leaves = &segment->parts[SP_LEAVES];
 	size_t positions = pack_size(p->n, p->bits), exceptions = positions + p->exceptions_n;
 	size_t size = exceptions + pack_size(p->exceptions_n, p->exception_bits);
-	if (p->min > p->max || range[24] > 1 || !bits_valid(p->bits)
-	    || !bits_valid(p->exception_bits) || p->exceptions_n > p->n
+	if (p->min > p->max || range[24] > 1 || !pack_bits_valid(p->bits)
+	    || !pack_bits_valid(p->exception_bits) || p->exceptions_n > p->n
 	    || (p->refers && segment_reference(column) == column)
 	    || leaves->len < PACK_PADDING || offset > leaves->len - PACK_PADDING
 	    || size > leaves->len - PACK_PADDING - offset)
@@ -123,6 +119,7 @@ static int find_packed(struct segment *segment, uint32_t leaf, unsigned column, 
     cluster with rows has at least one slot and one name. */
 static uint64_t greatest(const struct segment *segment, unsigned column)
 {
+	assert(segment->nrows == 0 || (segment->nslots > 0 && segment->nnames > 0));
 	return column == IC_DIR ? segment->nslots - (uint64_t)1
 	       : column == IC_NAME ? segment->nnames - (uint64_t)1 : UINT64_MAX;
 }
@@ -154,6 +151,8 @@ int segment_decode(struct segment *segment, uint32_t leaf, unsigned column, uint
 			values[p.positions[i]] = exceptions[i];
 	}
 	if (p.refers) {
+		/* So the recursion ends. */
+		assert(segment_reference(column) < column);
 		uint64_t reference[INDEX_LEAF];
 		if (segment_decode(segment, leaf, segment_reference(column), reference) != 0)
 			return -1;
@@ -201,6 +200,8 @@ int segment_row(struct segment *segment, uint32_t row, uint32_t columns, struct 
 		if (exception)
 			value = unpack_one(p.exceptions, (unsigned)(exception - p.positions),
 			                   p.exception_bits);
+		/* Columns are decoded in ascending order: the reference was decoded before. */
+		assert(!p.refers || segment_reference(column) < column);
 		uint64_t reference = out->col[segment_reference(column)];
 		out->col[column] = p.refers ? unzigzag(value) + segment_predict(column, reference)
 		                   : value + p.min;
@@ -221,6 +222,7 @@ int segment_slot(struct segment *segment, uint32_t slot, struct segment_slot *ou
 			return -1;
 	}
 	uint32_t leaf = slot / INDEX_LEAF, n = segment_leaf_values(segment, leaf, SC_PARENT);
+	assert(slot < INDEX_SLOTS && slot - leaf * INDEX_LEAF < n);
 	if (!(segment->slots_decoded >> leaf & 1)) {
 		uint64_t parent[INDEX_LEAF], row[INDEX_LEAF], name[INDEX_LEAF], listed[INDEX_LEAF];
 		if (segment_decode(segment, leaf, SC_PARENT, parent) != 0

@@ -101,6 +101,27 @@ static int find_distinct(struct dict *dict, const struct segment_contents *conte
 	return 0;
 }
 
+/** Assert the invariants of struct dict. */
+static void dict_check(const struct dict *dict, const struct segment_contents *contents)
+{
+#ifndef NDEBUG
+	assert(dict->ndirs <= dict->n && dict->n <= contents->nnames);
+	for (uint32_t i = 0; i < dict->n; ++i) {
+		const struct dict_name *name = &dict->sorted[i];
+		assert(name->dir == (i < dict->ndirs) && dict->ids[name->name] == i);
+		if (i == 0 || i == dict->ndirs)
+			continue;
+		const struct segment_name *b = &contents->names[name->name];
+		const struct segment_name *a = &contents->names[dict->sorted[i - 1].name];
+		assert(name_compare(a->text, a->len, b->text, b->len) < 0);
+	}
+	for (uint32_t i = 0; i < contents->nrows; ++i)
+		assert(dict->ids[contents->rows[i].col[IC_NAME]] < dict->n);
+#else
+	(void)dict, (void)contents;
+#endif
+}
+
 int dict_make(struct dict *dict, const struct segment_contents *contents)
 {
 	uint32_t n = contents->nnames;
@@ -137,6 +158,7 @@ int dict_make(struct dict *dict, const struct segment_contents *contents)
 		if (dict->ids[i] != NONE)
 			dict->ids[i] = rank[dict->ids[i]];
 	}
+	dict_check(dict, contents);
 	result = 0;
 out:
 	free(rank);
@@ -174,6 +196,8 @@ static uint32_t make_block(const struct dict *dict, const struct segment_content
 		if (text > BLOCK_TEXT)
 			break;
 	}
+	/* Blocks end, and none has names of both parts. */
+	assert(end > from && (from >= dict->ndirs || end <= dict->ndirs));
 	strbuf_reset(raw);
 	char *lengths = strbuf_extend(raw, 2 * (size_t)(end - from));
 	if (!lengths)
@@ -347,6 +371,7 @@ int dict_filter(const struct dict *dict, const struct segment_contents *contents
 		goto out;
 	memset(blocks, 0, size);
 	uint32_t nblocks = (uint32_t)(size / FILTER_BLOCK);
+	assert(nblocks > 0 || keys.n == 0);
 	for (size_t i = 0; i < keys.n; ++i)
 		filter_add(blocks, nblocks, keys.hashes[i]);
 	filter_seal(blocks, nblocks, filter);

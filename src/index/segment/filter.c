@@ -13,6 +13,7 @@ uint64_t segment_hash(const char *key, size_t len)
 
 static uint32_t block_of(uint64_t hash, uint32_t nblocks)
 {
+	assert(nblocks > 0);
 	return (uint32_t)((hash >> 32) * nblocks >> 32);
 }
 

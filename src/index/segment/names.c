@@ -26,6 +26,7 @@ struct front {
 
 static struct front front_at(const struct segment *segment, uint32_t block)
 {
+	assert(block <= segment->nblocks);
 	const uint8_t *at = segment->parts[SP_FRONT].data + (size_t)block * FRONT_SIZE;
 	return (struct front){load32(at), load32(at + 4), load32(at + 8), load32(at + 12)};
 }
@@ -79,6 +80,7 @@ static bool read_names(struct names_block *block, const char *raw, size_t size)
 			return false;
 		block->starts[i] = (uint16_t)at;
 		at += len + 1;
+		assert(at <= BLOCK_TEXT);
 		from += rest;
 		before_len = len;
 	}
@@ -137,6 +139,7 @@ static int read_block(const struct segment *segment, uint32_t number, struct nam
 /** Get a block of names; decode it when it is first used.  @return NULL: EBADMSG or ENOMEM. */
 static const struct names_block *get_block(struct segment *segment, uint32_t number)
 {
+	assert(number < segment->nblocks);
 	if (!segment->blocks) {
 		segment->blocks = calloc(segment->nblocks, sizeof(struct names_block *));
 		if (!segment->blocks)
@@ -195,6 +198,7 @@ static int find_name(struct segment *segment, uint32_t low, uint32_t high, const
                      size_t len, uint32_t *id)
 {
 	uint32_t begin = low;
+	assert(low <= high && high <= segment->nblocks);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const char *first;

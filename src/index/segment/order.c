@@ -59,6 +59,21 @@ static void select_point(struct point *points, size_t n, size_t k, unsigned dim)
 	}
 }
 
+/** Assert what select_point() promises. */
+static void select_check(const struct point *points, size_t n, size_t k, unsigned dim)
+{
+#ifndef NDEBUG
+	assert(k > 0 && k < n);
+	for (size_t i = 0; i < n; ++i)
+		assert(i < k ? points[i].key[dim] <= points[k].key[dim]
+		       : points[i].key[dim] >= points[k].key[dim]);
+#else
+	(void)points, (void)n, (void)k, (void)dim;
+#endif
+}
+
+/** Order points as a tree.  Invariant: the first of `points` is at a multiple of INDEX_LEAF, so
+    that only the last leaf is not full. */
 static void split(struct point *points, size_t n, unsigned dim)
 {
 	while (n > INDEX_LEAF) {
@@ -74,6 +89,7 @@ static void split(struct point *points, size_t n, unsigned dim)
 			return;
 		size_t leaves = (n + INDEX_LEAF - 1) / INDEX_LEAF, left = leaves / 2 * INDEX_LEAF;
 		select_point(points, n, left, dim);
+		select_check(points, n, left, dim);
 		dim = (dim + 1) % DIMENSIONS;
 		split(points, left, dim);
 		points += left;

@@ -8,12 +8,14 @@
 
 size_t pack(uint8_t *out, const uint64_t *values, unsigned n, unsigned bits)
 {
+	assert(n <= INDEX_LEAF && pack_bits_valid(bits));
 	if (bits == 0)
 		return 0;
 	uint64_t word = 0;
 	unsigned used = 0;
 	uint8_t *at = out;
 	for (unsigned i = 0; i < n; ++i) {
+		assert(bits == 64 || values[i] >> bits == 0);
 		word |= values[i] << used;
 		unsigned end = used + bits;
 		if (end >= 64) {
@@ -43,6 +45,7 @@ static inline void unpack_width(const uint8_t *in, uint64_t *values, unsigned n,
 
 void unpack(const uint8_t *in, uint64_t *values, unsigned n, unsigned bits)
 {
+	assert(n <= INDEX_LEAF && pack_bits_valid(bits));
 	switch (bits) {
 	case 0:
 		memset(values, 0, n * sizeof(*values));

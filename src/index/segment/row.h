@@ -10,6 +10,7 @@
 
 #include "os/kernel.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,10 +58,22 @@ typedef uint32_t index_dir;
 #define INDEX_DIR_NONE UINT32_MAX    /* no directory; the parent of the root */
 static inline uint32_t index_dir_cluster(index_dir dir) { return dir >> INDEX_SLOT_BITS; }
 static inline uint32_t index_dir_slot(index_dir dir) { return dir & (INDEX_SLOTS - 1); }
+static inline index_dir index_dir_of(uint32_t cluster, uint32_t slot)
+{
+	assert(cluster < INDEX_DIR_NONE >> INDEX_SLOT_BITS && slot < INDEX_SLOTS);
+	return cluster << INDEX_SLOT_BITS | slot;
+}
 
 struct index_row {
 	uint64_t col[IC_COUNT];
 };
+
+_Static_assert(IC_COUNT <= 31, "a set of columns is 1 << column");
+_Static_assert(sizeof(struct index_row) == IC_COUNT * sizeof(uint64_t),
+               "objects_digest() hashes all bytes of a row");
+_Static_assert(INDEX_HARD_DIRS <= INDEX_SLOTS && INDEX_SLOTS % INDEX_LEAF == 0,
+               "the directories of a cluster fit its slots, which are whole leaves");
+_Static_assert(INDEX_NAME_MAX <= UINT8_MAX, "a length of a name fits a byte");
 
 static inline uint64_t index_from_signed(int64_t n)
 {

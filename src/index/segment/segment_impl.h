@@ -70,6 +70,7 @@
 #include "index/segment/segment.h"
 #include "os/map.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 #include <xxhash.h>
@@ -103,6 +104,12 @@ enum {
 	PACK_MAX = INDEX_LEAF * 8 * 2 + INDEX_LEAF,  /* maximum bytes of a packed column of a
 	                                                leaf */
 };
+
+_Static_assert(HEADER_SIZE % 8 == 0, "the first part begins at a multiple of 8");
+_Static_assert(INDEX_LEAF <= UINT8_MAX + 1, "the position of an exception is a byte");
+_Static_assert(BLOCK_TEXT > (int)INDEX_NAME_MAX, "a block has room for at least one name");
+_Static_assert(FILTER_BLOCK_BITS / 8 + 4 == FILTER_BLOCK, "bits and checksum fill a block");
+_Static_assert(FILTER_BITS * 10 <= 64, "a hash has 10 bits for each bit of a key");
 
 #define SEGMENT_MAGIC "gmindex\n"
 
@@ -140,6 +147,12 @@ static inline uint32_t checksum32(const void *data, size_t size, uint64_t seed)
 
 /* Packed numbers (pack.c). */
 
+/** Whether values can be stored in as many bits: 8 bytes at the byte of a value contain it. */
+static inline bool pack_bits_valid(unsigned bits)
+{
+	return bits <= 57 || bits == 64;
+}
+
 /** Pack n values, n <= INDEX_LEAF, into `bits` bits each.
     @bits  0 to 57, or 64.
     @return the number of bytes of the packed values; up to PACK_PADDING bytes after them may be
@@ -159,6 +172,7 @@ static inline size_t pack_size(unsigned n, unsigned bits)
 /** Unpack value i. */
 static inline uint64_t unpack_one(const uint8_t *in, unsigned i, unsigned bits)
 {
+	assert(i < INDEX_LEAF && pack_bits_valid(bits));
 	if (bits == 0)
 		return 0;
 	size_t at = (size_t)i * bits;
@@ -169,7 +183,7 @@ static inline uint64_t unpack_one(const uint8_t *in, unsigned i, unsigned bits)
 static inline unsigned pack_bits(uint64_t value)
 {
 	unsigned bits = value ? 64 - (unsigned)__builtin_clzll(value) : 0;
-	return bits <= 57 ? bits : 64;
+	return pack_bits_valid(bits) ? bits : 64;
 }
 
 /** Convert a signed number to an unsigned number that is small if the absolute value is small. */
@@ -244,7 +258,9 @@ static inline int name_compare(const char *a, size_t a_len, const char *b, size_
 }
 
 /** The names of a cluster that is written: the distinct names that rows use, sorted, the names of
-    directories first. */
+    directories first.  Invariants after dict_make(): each of the two parts of `sorted` is in
+    ascending order, without duplicates; `sorted` contains each name that a row has, and `ids` is
+    its position there. */
 struct dict {
 	uint32_t *ids;                   /* ids[i]: the number in the cluster of the i-th name of
 	                                    the contents */
@@ -288,6 +304,10 @@ struct part {
 
 struct names_block;
 
+/** Invariants, which segment_open() establishes: each part is inside the data, with the length that
+    the counts require; there are at most INDEX_SLOTS slots, and no more names than rows; with rows
+    there are slots and names.  Values inside the parts are not trusted: each is checked when it is
+    read. */
 struct segment {
 	const uint8_t *data;
 	const atomic_bool *lost;         /* flag of the map that has the data; NULL: the data is not

@@ -58,10 +58,12 @@ static bool put_values(struct strbuf *out, const uint64_t *values, unsigned n, s
 		positions[found] = (uint8_t)i;
 		exceptions[found++] = values[i];
 	}
+	assert(found == how.exceptions);
 	size_t size = pack(bytes, usual, n, how.bits);
 	memcpy(bytes + size, positions, found);
 	size += found;
 	size += pack(bytes + size, exceptions, found, how.exception_bits);
+	assert(size == how.size && size <= PACK_MAX);
 	strbuf_add(out, (const char *)bytes, size);
 	return !out->failed;
 }
@@ -73,6 +75,7 @@ static int put_column(struct writer *w, uint32_t first, unsigned n, unsigned col
 {
 	const uint32_t leaf = first / INDEX_LEAF;
 	const uint64_t *values = w->values + first, *reference = w->reference + first;
+	assert(first % INDEX_LEAF == 0 && n > 0 && n <= INDEX_LEAF);
 	uint64_t min = values[0], max = values[0], plain[INDEX_LEAF] = {0}, refer[INDEX_LEAF] = {0};
 	for (unsigned i = 1; i < n; ++i) {
 		min = values[i] < min ? values[i] : min;
@@ -193,6 +196,8 @@ static void end_part(struct writer *w, unsigned part, bool whole)
 		return;
 	char *at = part_at(w, part);
 	size_t offset = w->begin + load64(at), len = w->out->len - offset;
+	/* It was begun, and it is after the header. */
+	assert(load64(at) >= HEADER_SIZE && load64(at) % 8 == 0 && offset <= w->out->len);
 	store64(at + 8, len);
 	store64(at + 16, whole ? XXH3_64bits_withSeed(w->out->data + offset, len, part) : 0);
 }
@@ -248,6 +253,7 @@ static void put_header(struct writer *w, uint32_t blocks)
 {
 	const struct segment_contents *c = w->contents;
 	char *header = w->out->data + w->begin;
+	assert((w->out->len - w->begin) % 8 == 0);
 	memcpy(header, SEGMENT_MAGIC, 8);
 	store32(header + 8, SEGMENT_VERSION);
 	store32(header + 12, c->nrows);
@@ -285,6 +291,7 @@ int segment_write(struct segment_contents *contents, struct strbuf *out,
                   struct segment_summary *summary)
 {
 	size_t begin = out->len;
+	assert(begin % 8 == 0);
 	struct writer *w = calloc(1, sizeof(*w));
 	uint32_t *order = malloc(((size_t)contents->nrows + 1) * sizeof(*order)), blocks = 0;
 	char *header = strbuf_extend(out, HEADER_SIZE);

@@ -90,11 +90,11 @@ static int free_slot(struct index *index, uint32_t cluster, index_dir *dir)
 	if (c->summary.nrows + delta_size(c->delta) >= 2 * INDEX_SOFT_ROWS)
 		return 0;
 	if (slots < INDEX_SLOTS) {
-		*dir = cluster << INDEX_SLOT_BITS | slots;
+		*dir = index_dir_of(cluster, slots);
 		return 1;
 	}
 	for (uint32_t i = 0; i < slots; ++i) {
-		*dir = cluster << INDEX_SLOT_BITS | i;
+		*dir = index_dir_of(cluster, i);
 		if (check_dir(index, *dir) != 0)
 			return errno == ENOENT ? 1 : -1;
 	}
@@ -113,7 +113,7 @@ static int place_dir(struct index *index, index_dir parent, index_dir *dir)
 		return found > 0 ? 0 : -1;
 	if (index->m.nclusters >= INDEX_CLUSTERS_MAX - 1)
 		return fail(EFBIG);
-	*dir = (uint32_t)index->m.nclusters << INDEX_SLOT_BITS;
+	*dir = index_dir_of((uint32_t)index->m.nclusters, 0);
 	return 0;
 }
 

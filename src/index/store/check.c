@@ -86,7 +86,7 @@ static int check_cluster(struct check *check, uint32_t cluster)
 	}
 	strbuf_destroy(&why);
 	for (size_t i = 0; d && rc == 0 && i < d->count; ++i) {
-		index_dir dir = cluster << INDEX_SLOT_BITS | d->items[i].slot, parent;
+		index_dir dir = index_dir_of(cluster, d->items[i].slot), parent;
 		if (delta_counts(d, &d->items[i]) && !d->items[i].gone
 		    && index_dir_parent(index, dir, &parent) != 0) {
 			if (errno == ENOMEM)
@@ -190,7 +190,7 @@ static int check_tree(struct check *check)
 		return -1;
 	for (uint32_t i = 0; i < n; ++i)
 		for (uint32_t slot = 0; slot < check->first[i + 1] - check->first[i]; ++slot)
-			if (check_way(check, i << INDEX_SLOT_BITS | slot) != 0)
+			if (check_way(check, index_dir_of(i, slot)) != 0)
 				return -1;
 	return 0;
 }

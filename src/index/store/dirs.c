@@ -121,7 +121,7 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 		const struct delta_slot *changed = &d->slots[i];
 		if (!changed->removed && changed->parent == parent && changed->len == len
 		    && memcmp(changed->name, name, len) == 0) {
-			*dir = cluster << INDEX_SLOT_BITS | changed->slot;
+			*dir = index_dir_of(cluster, changed->slot);
 			return 1;
 		}
 	}
@@ -137,7 +137,7 @@ static int find_in(struct index *index, uint32_t cluster, index_dir parent, cons
 			return -1;
 		if (slot.parent == parent && slot.row != UINT32_MAX && slot.name == id
 		    && !delta_slot(d, i)) {
-			*dir = cluster << INDEX_SLOT_BITS | i;
+			*dir = index_dir_of(cluster, i);
 			return 1;
 		}
 	}

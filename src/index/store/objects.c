@@ -27,8 +27,7 @@ static int visit_row(struct index *index, uint32_t cluster, struct segment *segm
 	    && index_is_replaced(index, cluster, &row, name, len))
 		return 0;
 	return visit->visit(visit->arg,
-	                    cluster << INDEX_SLOT_BITS | (index_dir)row.col[IC_DIR], name, len,
-	                    &row);
+	                    index_dir_of(cluster, (uint32_t)row.col[IC_DIR]), name, len, &row);
 }
 
 int objects_visit(struct index *index, uint32_t cluster, const struct objects_visit *visit)
@@ -57,8 +56,7 @@ int objects_visit(struct index *index, uint32_t cluster, const struct objects_vi
 	for (size_t at = 0; index_next_change(index, cluster, &at, &change);) {
 		if (change.row && (visit->dirs || index_row_type(change.row) != DT_DIR)
 		    && visit->visit(visit->arg,
-		                    cluster << INDEX_SLOT_BITS
-		                            | (index_dir)change.row->col[IC_DIR],
+		                    index_dir_of(cluster, (uint32_t)change.row->col[IC_DIR]),
 		                    change.name, change.len, change.row) != 0)
 			return -1;
 	}

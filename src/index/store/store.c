@@ -98,7 +98,7 @@ int store_apply(struct index *index, const struct journal_record *r)
 		}
 		return -1;
 	}
-	index_dir dir = r->cluster << INDEX_SLOT_BITS | r->slot;
+	index_dir dir = index_dir_of(r->cluster, r->slot);
 	if (r->type == JR_PUT_DIR && r->parent == INDEX_DIR_NONE)
 		index->m.root = dir;
 	else if (index->m.root == dir && (r->type == JR_PUT_DIR || r->type == JR_REMOVE_DIR))

@@ -301,19 +301,19 @@ static int load_cluster(struct tree *tree, struct index *index, uint32_t cluster
 {
 	struct index_change change;
 	struct segment *segment;
-	const index_dir first = cluster << INDEX_SLOT_BITS;
 	if (index_segment(index, cluster, &segment) != 0)
 		return -1;
 	uint32_t slots = segment ? segment_slots(segment) : 0;
 	for (uint32_t slot = 0; slot < slots; ++slot) {
-		if (load_dir(tree, index, first | slot, parents, room) < 0)
+		if (load_dir(tree, index, index_dir_of(cluster, slot), parents, room) < 0)
 			return -1;
 	}
 	/* Add the directories that are only in the delta. */
 	for (size_t at = 0; index_next_change(index, cluster, &at, &change);) {
-		if (change.row && index_row_type(change.row) == DT_DIR
-		    && load_dir(tree, index, first | (index_dir)change.row->col[IC_DIR], parents,
-		                room) < 0)
+		if (!change.row || index_row_type(change.row) != DT_DIR)
+			continue;
+		index_dir dir = index_dir_of(cluster, (uint32_t)change.row->col[IC_DIR]);
+		if (load_dir(tree, index, dir, parents, room) < 0)
 			return -1;
 	}
 	if (segment)
