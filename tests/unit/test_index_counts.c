@@ -165,6 +165,17 @@ UNIT_TEST(manifest)
 			read_limited();
 		}
 	}
+	/* A cluster ends at a multiple of 8: a fold would put another one after it. */
+	for (unsigned odd = 0; odd < 8; ++odd) {
+		struct manifest m;
+		STRBUF(changed);
+		CU_ASSERT_EQUAL_FATAL(manifest_decode(manifest.data, manifest.len, &m), 0);
+		m.clusters[0].size -= odd;
+		CU_ASSERT_EQUAL(manifest_encode(&m, &changed), 0);
+		manifest_destroy(&m);
+		CU_ASSERT_EQUAL(manifest_decode(changed.data, changed.len, &m), odd ? -1 : 0);
+		manifest_destroy(&m);
+	}
 	/* As many clusters as fit: each must have its bytes. */
 	STRBUF(bytes);
 	const size_t clusters_at = 20 + 4 + 96 + 48 + 1 + 4;

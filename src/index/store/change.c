@@ -10,6 +10,15 @@
 
 #include "os/change.h"
 
+/** Assert the invariants of a writer. */
+static void writer_check(const struct index *index)
+{
+	assert(index->mode == INDEX_WRITE && index->lock >= 0 && index->journal >= 0);
+	assert(index->end >= JOURNAL_HEAD && index->end % 8 == 0 && index->pending.len % 8 == 0);
+	assert(index->lsn >= index->m.lsn && index->m.nclusters < INDEX_CLUSTERS_MAX);
+	(void)index;
+}
+
 /** Apply a change to the state in memory, and append its record to index->pending. */
 static int change(struct index *index, const struct journal_record *r)
 {
@@ -17,9 +26,11 @@ static int change(struct index *index, const struct journal_record *r)
 	size_t before = pending->len;
 	if (index->mode != INDEX_WRITE)
 		return fail(EBADF);
+	writer_check(index);
 	strbuf_forget(pending);
 	if (journal_append(pending, index->m.journal, r, index->lsn + 1) != 0)
 		return -1;
+	journal_check(pending, before, index->m.journal, index->lsn + 1, r);
 	if (store_apply(index, r) != 0) {
 		pending->len = before;
 		return -1;
@@ -54,6 +65,7 @@ static struct journal_record record_of(enum journal_type type, index_dir dir, co
 /** Set the row of a record.  IC_DIR becomes the slot of the record. */
 static void set_row(struct journal_record *r, const struct index_row *row)
 {
+	assert((index_row_type(row) == DT_DIR) == (r->type == JR_PUT_DIR));
 	r->row = *row;
 	r->row.col[IC_DIR] = r->slot;
 	r->row.col[IC_NAME] = 0;
@@ -136,6 +148,7 @@ int index_put_dir(struct index *index, index_dir *dir, index_dir parent, const c
 	set_row(&r, row);
 	r.parent = parent;
 	r.listed = listed;
+	assert(index_dir_cluster(at) <= index->m.nclusters);
 	if (index_dir_cluster(at) == index->m.nclusters)
 		index->spill = index_dir_cluster(at);
 	if (change(index, &r) != 0)
@@ -185,10 +198,12 @@ int index_commit(struct index *index)
 		return 0;
 	if (store_intact(&index->m) != 0)
 		return -1;
+	writer_check(index);
 	size_t before = pending->len;
 	strbuf_forget(pending);
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)
 		return -1;
+	journal_check(pending, before, index->m.journal, index->lsn + 1, &r);
 	const char *bytes = strbuf_text(pending);
 	if (!bytes || os_pwrite_all(os, index->journal, bytes, pending->len, index->end) != 0
 	    || os_fdatasync(os, index->journal) != 0) {
@@ -202,6 +217,7 @@ int index_commit(struct index *index)
 	index->m.info.bytes += pending->len;
 	index->dirty = false;
 	strbuf_reset(pending);
+	writer_check(index);
 	/* If writing this record fails, it is written with the next commit. */
 	r.type = JR_SYNCED;
 	if (journal_append(pending, index->m.journal, &r, index->lsn + 1) != 0)

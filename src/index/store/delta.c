@@ -33,11 +33,14 @@ static uint64_t name_hash(uint32_t slot, const char *name, size_t len)
 const struct delta_slot *delta_slot(const struct delta *d, uint32_t slot)
 {
 	uint32_t at = d ? map64_get(&d->by_slot, slot) : MAP64_NONE;
+	assert(at == MAP64_NONE || (at < d->nslots && d->slots[at].slot == slot
+	                            && slot < d->end_slot && d->slots[at].since <= d->count));
 	return at == MAP64_NONE ? NULL : &d->slots[at];
 }
 
 bool delta_counts(const struct delta *d, const struct delta_item *item)
 {
+	assert(item >= d->items && item < d->items + d->count);
 	const struct delta_slot *slot = d->clears ? delta_slot(d, item->slot) : NULL;
 	return !slot || !slot->cleared || (size_t)(item - d->items) >= slot->since;
 }
@@ -50,6 +53,8 @@ const struct delta_item *delta_find(const struct delta *d, uint32_t slot, const 
 	uint32_t at = map64_get(&d->by_name, name_hash(slot, name, len));
 	for (; at != MAP64_NONE; at = d->items[at].next) {
 		const struct delta_item *item = &d->items[at];
+		/* The chain ends. */
+		assert(at < d->count && (item->next == MAP64_NONE || item->next < at));
 		if (item->slot == slot && item->len == len && memcmp(item->name, name, len) == 0)
 			return delta_counts(d, item) ? item : NULL;
 	}
@@ -69,6 +74,7 @@ static int apply_item(struct delta *d, const struct journal_record *r)
 	}
 	if (r->type == JR_PUT)
 		*row = r->row;
+	assert(row || r->type == JR_REMOVE);
 	if (item) {
 		item->gone = r->type == JR_REMOVE;
 		item->row = row;
@@ -127,5 +133,6 @@ static int apply_dir(struct delta *d, const struct journal_record *r)
 
 int delta_apply(struct delta *d, const struct journal_record *r)
 {
+	assert(r->slot < INDEX_SLOTS && r->type < JR_COMMIT);
 	return r->type == JR_PUT || r->type == JR_REMOVE ? apply_item(d, r) : apply_dir(d, r);
 }

@@ -96,11 +96,13 @@ int cluster_slots(struct index *index, uint32_t cluster, uint32_t *slots)
 	*slots = segment ? segment_slots(segment) : 0;
 	if (d && d->end_slot > *slots)
 		*slots = d->end_slot;
+	assert(*slots <= INDEX_SLOTS);
 	return 0;
 }
 
 bool cluster_has_parent(const struct index *index, uint32_t cluster, index_dir parent)
 {
+	assert(cluster < index->m.nclusters);
 	const struct index_cluster *c = &index->m.clusters[cluster];
 	bool has = cluster == index_dir_cluster(parent);
 	for (size_t i = 0; !has && i < c->nparents; ++i)

@@ -83,6 +83,8 @@ static int merge_leaf(struct index *index, uint32_t cluster, struct segment *seg
 	}
 	for (uint32_t i = 0; i < n; ++i) {
 		uint32_t id = (uint32_t)rows[i].col[IC_NAME];
+		/* Names of the segment come first; segment_leaf_column() checks the numbers. */
+		assert(id < segment_names(segment) && id < merge->nnames);
 		const struct segment_name *name = &merge->names[id];
 		if (!index_is_replaced(index, cluster, &rows[i], name->text, name->len)
 		    && merge_row(merge, &rows[i], id) != 0)
@@ -96,6 +98,7 @@ static int merge_segment(struct index *index, uint32_t cluster, struct segment *
                          struct merge *merge)
 {
 	const struct delta *d = index->m.clusters[cluster].delta;
+	assert(merge->nnames == 0 && segment_slots(segment) <= merge->nslots);
 	for (uint32_t i = 0; i < segment_names(segment); ++i) {
 		size_t len;
 		const char *name = segment_name(segment, i, &len);
@@ -119,6 +122,7 @@ static int merge_delta(struct index *index, uint32_t cluster, struct merge *merg
 	const struct delta *d = index->m.clusters[cluster].delta;
 	struct index_change change;
 	size_t at = 0;
+	assert(d->end_slot <= merge->nslots);
 	for (size_t i = 0; i < d->nslots; ++i)
 		merge->slots[d->slots[i].slot] = (struct segment_slot){
 			d->slots[i].parent, UINT32_MAX, d->slots[i].listed,
@@ -183,6 +187,7 @@ static int fold_write(struct fold *f, uint32_t cluster, const char *bytes, size_
 	if (f->segment.fd < 0
 	    && store_create(os, f->index->dirfd, "segment", f->m.next++, &f->segment) != 0)
 		return -1;
+	assert(!f->moved[cluster] && size > 0 && f->segment.size % 8 == 0);
 	c->file = (uint32_t)f->index->m.nfiles;
 	c->offset = f->segment.size;
 	c->size = size;
@@ -196,8 +201,11 @@ static int fold_merge(struct fold *f, bool all)
 	for (uint32_t i = 0; i < f->m.nclusters; ++i) {
 		struct index_cluster *c = &f->m.clusters[i];
 		struct segment_summary summary;
-		if (!is_due(&f->index->m.clusters[i], all))
+		if (!is_due(&f->index->m.clusters[i], all)) {
+			/* The manifest has no cluster that is only a delta. */
+			assert(c->file != INDEX_NO_FILE);
 			continue;
+		}
 		strbuf_reset(&f->bytes);
 		c->parents = NULL;
 		c->nparents = c->parents_room = 0;
@@ -284,7 +292,11 @@ end:
 /** Append a record to the new journal. */
 static int fold_record(struct fold *f, const struct journal_record *r)
 {
-	return journal_append(&f->bytes, f->m.journal, r, ++f->journal_lsn);
+	const size_t start = f->bytes.len;
+	if (journal_append(&f->bytes, f->m.journal, r, ++f->journal_lsn) != 0)
+		return -1;
+	journal_check(&f->bytes, start, f->m.journal, f->journal_lsn, r);
+	return 0;
 }
 
 /** Append the changes in the delta of a cluster. */
@@ -376,6 +388,7 @@ static void fold_adopt(struct fold *f)
 	for (uint32_t i = 0; i < old->nclusters; ++i) {
 		struct index_cluster *from = &old->clusters[i], *to = &f->m.clusters[i];
 		/* The copy in the new manifest keeps the open segments of all other clusters. */
+		assert(f->moved[i] || !f->merged[i]);
 		if (f->moved[i]) {
 			segment_close(from->segment);
 			to->segment = NULL;
@@ -405,6 +418,7 @@ static void fold_adopt(struct fold *f)
 	f->journal.fd = -1;
 	f->m.files = NULL;
 	f->m.clusters = NULL;
+	manifest_check(&index->m);
 	store_count(index);
 }
 
@@ -414,6 +428,7 @@ static int fold_map(struct fold *f)
 	if (f->segment.fd < 0)
 		return 0;
 	struct index_file *file = &f->m.files[f->m.nfiles - 1];
+	assert(file->number == f->segment.number && !file->map);
 	file->map = os_map(f->index->os, f->segment.fd, file->size, &file->lost);
 	return file->map ? os_fsync(f->index->os, f->segment.fd) : -1;
 }

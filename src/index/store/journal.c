@@ -47,9 +47,14 @@ static const struct shape {
 	[JR_SYNCED] = {0},
 };
 
+_Static_assert(RECORD_HEAD % 8 == 0 && ROW_SIZE % 8 == 0 && JOURNAL_HEAD % 8 == 0,
+               "records begin at multiples of 8");
+_Static_assert(INDEX_NAME_MAX <= UINT16_MAX, "the length of a name has 2 bytes");
+
 /** The length in bytes of a record whose name has `len` bytes. */
 static size_t record_size(enum journal_type type, size_t len)
 {
+	assert(type > 0 && type < JR_END_TYPES);
 	const struct shape *shape = &shapes[type];
 	return RECORD_HEAD + (shape->row ? ROW_SIZE : 0) + shape->more + (len + 7) / 8 * 8 + 8;
 }
@@ -95,6 +100,7 @@ int journal_append(struct strbuf *out, uint64_t number, const struct journal_rec
 	while (out->len % 8 != start % 8)
 		strbuf_putc(out, '\0');
 	bytes_put64(out, XXH3_64bits_withSeed(out->data + start, out->len - start, number));
+	assert(!out->failed && out->len - start == size && size % 8 == 0);
 	return 0;
 }
 
@@ -136,6 +142,20 @@ bool journal_next(const char *bytes, size_t size, size_t *at, uint64_t number, u
 		return false;
 	*at += length;
 	return true;
+}
+
+void journal_check(const struct strbuf *out, size_t start, uint64_t number, uint64_t lsn,
+                   const struct journal_record *r)
+{
+#ifndef NDEBUG
+	struct journal_record read;
+	size_t end = start;
+	assert(journal_next(out->data, out->len, &end, number, lsn, &read) && end == out->len);
+	assert(read.type == r->type && read.cluster == r->cluster && read.slot == r->slot
+	       && read.len == r->len && (r->type != JR_PUT_DIR || read.parent == r->parent));
+#else
+	(void)out, (void)start, (void)number, (void)lsn, (void)r;
+#endif
 }
 
 /** Whether a valid SYNCED record with an LSN of at least `lsn` exists at or after offset `at`. */

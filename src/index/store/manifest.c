@@ -91,8 +91,35 @@ int cluster_add_parent(struct index_cluster *c, uint32_t number, index_dir paren
 		    && !array_grow(&c->parents, &c->parents_room, sizeof(*c->parents)))
 			return -1;
 	}
+	assert(c->nparents < c->parents_room);
 	c->parents[c->nparents++] = parent;
 	return 0;
+}
+
+void manifest_check(const struct manifest *m)
+{
+#ifndef NDEBUG
+	assert(m->journal < m->next && m->nclusters < INDEX_CLUSTERS_MAX && m->info.root);
+	assert(index_clock_valid(m->info.fresh) && index_clock_valid(m->info.looked));
+	for (size_t i = 0; i < m->nfiles; ++i)
+		assert(m->files[i].number < m->next && m->files[i].size > 0);
+	for (size_t i = 0; i < m->nclusters; ++i) {
+		const struct index_cluster *c = &m->clusters[i];
+		assert(c->nparents <= c->parents_room);
+		for (size_t k = 0; k < c->nparents; ++k)
+			assert(c->parents[k] != INDEX_DIR_NONE
+			       && index_dir_cluster(c->parents[k]) != i);
+		if (c->file == INDEX_NO_FILE) {
+			assert(!c->segment && delta_size(c->delta) > 0);
+			continue;
+		}
+		assert(c->file < m->nfiles && c->offset % 8 == 0 && c->size % 8 == 0
+		       && c->size > 0
+		       && c->offset + c->size <= m->files[c->file].size && c->lsn <= m->lsn);
+	}
+#else
+	(void)m;
+#endif
 }
 
 int manifest_encode(const struct manifest *m, struct strbuf *out)
@@ -201,7 +228,8 @@ static int get_cluster(struct bytes *in, struct manifest *m)
 		c->summary.max[k] = bytes_get64(in);
 	}
 	if (in->failed || c->file >= m->nfiles || c->offset % 8 != 0 || c->size == 0
-	    || c->size > m->files[c->file].size || c->offset > m->files[c->file].size - c->size
+	    || c->size % 8 != 0 || c->size > m->files[c->file].size
+	    || c->offset > m->files[c->file].size - c->size
 	    || c->lsn > m->lsn || nparents > (size_t)(in->end - in->at) / 4)
 		return fail(EBADMSG);
 	if (nparents == 0)

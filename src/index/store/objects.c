@@ -138,6 +138,8 @@ struct known_object {
 	bool seen;
 };
 
+/** Invariants: objects of a directory are linked from `heads`, the newest first; what
+    known_unseen() has passed is not linked any more. */
 struct known {
 	const unsigned char *slots;   /* set of slots to load; used only while loading */
 	struct known_object *objects;
@@ -152,6 +154,7 @@ static uint32_t *known_head(struct known *known, uint32_t slot, const char *name
 {
 	uint64_t hash = map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&slot, sizeof(slot)),
 	                            name, len);
+	assert(slot < INDEX_SLOTS && (known->nhashes & (known->nhashes - 1)) == 0);
 	return &known->hashes[(hash ^ hash >> 32) & (known->nhashes - 1)];
 }
 
@@ -244,8 +247,10 @@ bool known_see(struct known *known, uint32_t slot, const char *name, size_t len,
 
 const char *known_unseen(struct known *known, uint32_t slot, size_t *len)
 {
+	assert(slot < INDEX_SLOTS);
 	for (uint32_t i; (i = known->heads[slot]) != UINT32_MAX;) {
 		struct known_object *object = &known->objects[i];
+		assert(i < known->n && object->slot == slot);
 		known->heads[slot] = object->next;
 		if (object->seen)
 			continue;

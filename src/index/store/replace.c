@@ -134,6 +134,7 @@ int store_replace(struct os *os, int dirfd, const struct manifest *m, bool *repl
 	struct strbuf bytes = {0};
 	int fd = -1, rc = -1;
 	*replaced = false;
+	manifest_check(m);
 	if (manifest_encode(m, &bytes) != 0)
 		goto end;
 	if (os_unlinkat(os, dirfd, name) != 0 && errno != ENOENT)
@@ -208,6 +209,8 @@ int index_writer_add(struct index_writer *w, const struct strbuf *bytes,
 	struct index_cluster *c = manifest_add(&w->m);
 	if (!c)
 		return -1;
+	/* The segment file gets its place in the manifest at the end. */
+	assert(w->m.nfiles == 0 && w->segment.fd >= 0 && w->segment.size % 8 == 0);
 	c->file = 0;
 	c->offset = w->segment.size;
 	if (store_describe(c, (uint32_t)w->m.nclusters - 1, bytes->data, bytes->len, summary) != 0
@@ -228,6 +231,8 @@ int index_writer_finish(struct index_writer *w, const struct index_info *info, i
 	struct strbuf bytes = {0};
 	bool replaced = false;
 	int rc = -1;
+	assert(w->lock >= 0 && m->nfiles == 0 && !m->info.root);
+	assert(root == INDEX_DIR_NONE || index_dir_cluster(root) < m->nclusters);
 	m->info = *info;
 	m->info.root = strdup(info->root ? info->root : "/");
 	m->root = root;

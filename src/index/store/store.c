@@ -189,6 +189,7 @@ static int load(struct index *index, bool *gone)
 	*gone = true;
 	if (store_map(index->os, index->dirfd, &index->m) != 0 || open_journal(index) != 0)
 		return -1;
+	manifest_check(&index->m);
 	store_count(index);
 	return 0;
 }
@@ -269,12 +270,14 @@ index_dir index_root(const struct index *index)
 
 const struct segment_summary *index_summary(const struct index *index, uint32_t cluster)
 {
+	assert(cluster < index->m.nclusters);
 	const struct index_cluster *c = &index->m.clusters[cluster];
 	return c->file == INDEX_NO_FILE ? NULL : &c->summary;
 }
 
 const index_dir *index_parents(const struct index *index, uint32_t cluster, size_t *n)
 {
+	assert(cluster < index->m.nclusters);
 	*n = index->m.clusters[cluster].nparents;
 	return index->m.clusters[cluster].parents;
 }
@@ -288,9 +291,12 @@ static uint64_t head_sum(const char *bytes, size_t size)
 
 int index_segment(struct index *index, uint32_t cluster, struct segment **segment)
 {
+	assert(cluster < index->m.nclusters);
 	struct index_cluster *c = &index->m.clusters[cluster];
 	if (!c->segment && c->file != INDEX_NO_FILE) {
 		const struct index_file *file = &index->m.files[c->file];
+		/* Maps exist as long as the clusters that name them. */
+		assert(c->file < index->m.nfiles && file->map && file->lost);
 		const char *bytes = file->map + c->offset;
 		if (head_sum(bytes, c->size) != c->head)
 			return fail(EBADMSG);
@@ -333,6 +339,7 @@ int store_describe(struct index_cluster *c, uint32_t number, const char *bytes, 
 
 bool index_is_changed(const struct index *index, uint32_t cluster)
 {
+	assert(cluster < index->m.nclusters);
 	return delta_size(index->m.clusters[cluster].delta) > 0;
 }
 
@@ -365,6 +372,7 @@ bool index_next_change(const struct index *index, uint32_t cluster, size_t *at,
 		const struct delta_item *item = &d->items[*at - d->nslots];
 		if (!delta_counts(d, item))
 			continue;
+		assert(item->gone || item->row);
 		*change = (struct index_change){item->name, item->len,
 		                                 item->gone ? NULL : item->row};
 		++*at;

@@ -14,6 +14,8 @@
 #include "index/store/store.h"
 #include "os/map.h"
 
+#include <assert.h>
+
 enum {
 	INDEX_FORMAT = 3,                     /* version of the manifest and journal */
 	INDEX_CLUSTERS_MAX = 1 << 20,         /* maximum number of clusters in an index_dir; the
@@ -25,6 +27,8 @@ enum {
 	                                         is in the manifest */
 };
 #define INDEX_NO_FILE UINT32_MAX
+_Static_assert(INDEX_CLUSTERS_MAX - 1 <= (int64_t)(INDEX_DIR_NONE >> INDEX_SLOT_BITS),
+               "the number of each cluster fits an index_dir, which is not INDEX_DIR_NONE");
 
 /* The manifest. */
 
@@ -48,6 +52,10 @@ struct index_cluster {
 	struct delta *delta;     /* changes since the segment was written; NULL: none */
 };
 
+/** Invariants (manifest_check()), which manifest_decode() verifies for a file: the journal and all
+    segment files have numbers below `next`; a cluster with a segment is inside its file, at a
+    multiple of 8, and has no change after `lsn`; no cluster names itself as a parent.  In memory, a
+    cluster without a segment has a delta. */
 struct manifest {
 	struct index_info info;  /* rows, dirs and bytes are not stored in the file */
 	index_dir root;
@@ -62,6 +70,9 @@ struct manifest {
 
 /** Free all members, including segments and deltas.  Maps of files are not unmapped. */
 void manifest_destroy(struct manifest *manifest);
+
+/** Assert the invariants; does nothing if NDEBUG is defined. */
+void manifest_check(const struct manifest *manifest);
 
 /** Append the manifest as bytes.  @return 0, or -1 (ENOMEM). */
 int manifest_encode(const struct manifest *manifest, struct strbuf *out);
@@ -119,6 +130,11 @@ int journal_begin(struct strbuf *out, uint64_t number, uint64_t lsn);
 int journal_append(struct strbuf *out, uint64_t number, const struct journal_record *record,
                    uint64_t lsn);
 
+/** Assert that the record that was appended at `start` is the one that journal_next() will read, so
+    that a writer never stores what a reader refuses; does nothing if NDEBUG is defined. */
+void journal_check(const struct strbuf *out, size_t start, uint64_t number, uint64_t lsn,
+                   const struct journal_record *record);
+
 /** Read the record at offset `at`, and move `at` to the next record.
     @lsn  The expected LSN of the record.
     @return false: the record is incomplete, damaged or invalid. */
@@ -159,6 +175,9 @@ struct delta_item {
 	struct index_row *row;   /* NULL: the item never had a row */
 };
 
+/** Invariants: all slots are below end_slot, which is at most INDEX_SLOTS; an item has a row or is
+    gone; items with the same hash are linked from the newest to the oldest; a slot was cleared
+    when there were `since` items. */
 struct delta {
 	struct delta_item *items;
 	size_t count, room;
@@ -188,6 +207,9 @@ static inline size_t delta_size(const struct delta *delta)
 
 /* The handle of an opened index. */
 
+/** Invariants of a writer: `end` and the length of `pending` are multiples of 8; the last record of
+    the journal or, if there is one, of `pending` has the number `lsn`, which is not below m.lsn;
+    `lock` and `journal` are open.  A reader has no pending records and no descriptors. */
 struct index {
 	struct os *os;
 	enum index_mode mode;

@@ -21,6 +21,7 @@ static uint64_t place_hash(uint32_t parent, const char *name, size_t len)
 static uint32_t *place_head(const struct tree *tree, uint32_t parent, const char *name, size_t len)
 {
 	uint64_t hash = place_hash(parent, name, len);
+	assert(tree->nplaces > 0 && (tree->nplaces & (tree->nplaces - 1)) == 0);
 	return &tree->places[(hash ^ hash >> 32) & (tree->nplaces - 1)];
 }
 
@@ -36,8 +37,10 @@ static void place_remove(struct tree *tree, uint32_t at)
 {
 	struct tree_dir *dir = &tree->dirs[at];
 	uint32_t *link = place_head(tree, dir->parent, tree_name(tree, at), dir->len);
-	while (*link != at)
+	while (*link != at) {
+		assert(*link != TREE_NONE);
 		link = &tree->dirs[*link].chain;
+	}
 	*link = dir->chain;
 }
 
@@ -92,6 +95,7 @@ static int names_compact(struct tree *tree)
 /** Append a name to tree->names.  @at [out]  The offset of the name.  @return 0, or -1 (ENOMEM). */
 static int names_add(struct tree *tree, const char *name, size_t len, uint32_t *at)
 {
+	assert(tree->waste <= tree->names.len);
 	if (tree->waste > WASTE_MIN && tree->waste > tree->names.len / 2)
 		names_compact(tree);
 	size_t end = tree->names.len;
@@ -114,6 +118,7 @@ static void link_child(struct tree *tree, uint32_t at)
 	if (dir->parent == TREE_NONE)
 		return;
 	struct tree_dir *parent = &tree->dirs[dir->parent];
+	assert(dir->parent < tree->n && dir->parent != at && parent->dir != INDEX_DIR_NONE);
 	dir->next = parent->first;
 	if (dir->next != TREE_NONE)
 		tree->dirs[dir->next].prev = at;
@@ -158,9 +163,11 @@ uint32_t tree_child(const struct tree *tree, uint32_t parent, const char *name, 
 static uint32_t add_element(struct tree *tree, const char *name, size_t len, index_dir dir)
 {
 	uint32_t at = tree->spare, where;
+	assert(dir != INDEX_DIR_NONE && map64_get(&tree->by_dir, dir) == MAP64_NONE);
 	if (names_add(tree, name, len, &where) != 0)
 		return TREE_NONE;
 	if (at != TREE_NONE) {
+		assert(at < tree->n && tree->dirs[at].dir == INDEX_DIR_NONE);
 		tree->spare = tree->dirs[at].next;
 	} else {
 		if (tree->n >= TREE_NONE || !ARRAY_ROOM(tree->dirs, tree->n, &tree->room))
@@ -208,6 +215,7 @@ uint32_t tree_add(struct tree *tree, uint32_t parent, const char *name, size_t l
 void tree_set_row(struct tree *tree, uint32_t at, const struct index_row *row, int64_t listed)
 {
 	struct tree_dir *dir = &tree->dirs[at];
+	assert(at < tree->n && dir->dir != INDEX_DIR_NONE);
 	if (dir->ino != row->col[IC_INO]) {
 		if (map64_get(&tree->by_ino, dir->ino) == at)
 			map64_remove(&tree->by_ino, dir->ino);
@@ -226,6 +234,8 @@ void tree_set_row(struct tree *tree, uint32_t at, const struct index_row *row, i
 int tree_move(struct tree *tree, uint32_t at, uint32_t parent, const char *name, size_t len)
 {
 	uint32_t where;
+	assert(at != tree->root && parent < tree->n && !tree_is_below(tree, parent, at));
+	assert(name < tree->names.data || name >= tree->names.data + tree->names.size);
 	if (names_add(tree, name, len, &where) != 0)
 		return -1;
 	place_remove(tree, at);
@@ -242,6 +252,7 @@ int tree_move(struct tree *tree, uint32_t at, uint32_t parent, const char *name,
 void tree_drop(struct tree *tree, uint32_t at)
 {
 	struct tree_dir *dir = &tree->dirs[at];
+	assert(at != tree->root && dir->dir != INDEX_DIR_NONE && dir->first == TREE_NONE);
 	place_remove(tree, at);
 	unlink_child(tree, at);
 	map64_remove(&tree->by_dir, dir->dir);
@@ -267,7 +278,43 @@ uint32_t tree_next(const struct tree *tree, uint32_t at)
 	return at == TREE_NONE ? TREE_NONE : tree->dirs[at].next;
 }
 
-/* Load the directories of an index. */
+void tree_check(const struct tree *tree)
+{
+#ifndef NDEBUG
+	size_t count = 0, spare = 0, chained = 0, below = 0;
+	for (uint32_t at = 0; at < tree->n; ++at) {
+		const struct tree_dir *dir = &tree->dirs[at];
+		uint32_t before = TREE_NONE;
+		if (dir->dir == INDEX_DIR_NONE)
+			continue;
+		++count;
+		assert(map64_get(&tree->by_dir, dir->dir) == at);
+		assert((dir->parent == TREE_NONE) == (at == tree->root));
+		uint32_t same = dir->ino ? map64_get(&tree->by_ino, dir->ino) : MAP64_NONE;
+		assert(same == MAP64_NONE || tree->dirs[same].ino == dir->ino);
+		for (uint32_t child = dir->first; child != TREE_NONE;
+		     before = child, child = tree->dirs[child].next, ++below)
+			assert(tree->dirs[child].parent == at && tree->dirs[child].prev == before);
+	}
+	for (uint32_t at = tree->spare; at != TREE_NONE; at = tree->dirs[at].next, ++spare)
+		assert(tree->dirs[at].dir == INDEX_DIR_NONE);
+	for (size_t i = 0; i < tree->nplaces; ++i)
+		for (uint32_t at = tree->places[i]; at != TREE_NONE;
+		     at = tree->dirs[at].chain, ++chained)
+			assert(place_head(tree, tree->dirs[at].parent, tree_name(tree, at),
+			                  tree->dirs[at].len) == &tree->places[i]);
+	assert(count == tree->count && count + spare == tree->n && chained == count);
+	/* Each but the root is linked once.  If all are reached, no directory is below itself. */
+	assert(below + 1 == count);
+	for (uint32_t at = tree->root; at != TREE_NONE; at = tree_next(tree, at))
+		--count;
+	assert(count == 0);
+#else
+	(void)tree;
+#endif
+}
+
+/* Loading. */
 
 /** Add a directory of the index.  Its parent is set later, when all directories are loaded.
     @parents  The index_dir of the parent, for each element of the tree.
@@ -351,7 +398,9 @@ int tree_load(struct tree *tree, struct index *index)
 	if (rc == 0 && reached != tree->n)
 		rc = fail(EBADMSG);
 	free(parents);
-	if (rc != 0)
+	if (rc == 0)
+		tree_check(tree);
+	else
 		tree_destroy(tree);
 	return rc;
 }

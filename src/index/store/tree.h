@@ -44,6 +44,10 @@ struct tree_dir {
 	uint32_t mnsec, cnsec;
 };
 
+/** Invariants (tree_check()): the subdirectories of a directory are linked in both directions, and
+    each names it as its parent; no directory is below itself; `count` elements are directories, the
+    others are linked from `spare`; by_dir has the number of each directory; each is in the chain of
+    its place.  by_ino has at most one directory for each inode number, which has that number. */
 struct tree {
 	struct tree_dir *dirs;
 	size_t n, room;           /* number of elements, including free ones; allocated elements */
@@ -63,8 +67,12 @@ struct tree {
 int tree_load(struct tree *tree, struct index *index);
 void tree_destroy(struct tree *tree);
 
+/** Assert the invariants; does nothing if NDEBUG is defined. */
+void tree_check(const struct tree *tree);
+
 static inline const char *tree_name(const struct tree *tree, uint32_t at)
 {
+	assert(at < tree->n && tree->dirs[at].name + tree->dirs[at].len < tree->names.len);
 	return strbuf_str(&tree->names) + tree->dirs[at].name;
 }
 
@@ -83,7 +91,9 @@ uint32_t tree_add(struct tree *tree, uint32_t parent, const char *name, size_t l
 /** Store the attributes of a directory. */
 void tree_set_row(struct tree *tree, uint32_t at, const struct index_row *row, int64_t listed);
 
-/** Move or rename a directory.  @return 0, or -1 (ENOMEM). */
+/** Move or rename a directory.
+    @parent  Not below the directory.  @name  Not in tree->names, which may move.
+    @return 0, or -1 (ENOMEM). */
 int tree_move(struct tree *tree, uint32_t at, uint32_t parent, const char *name, size_t len);
 
 /** Remove a directory without subdirectories. */
