@@ -5,6 +5,7 @@
 #include "index/build/spill.h"
 #include "os/change.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,9 @@ static int put_block(struct index_build *build, uint32_t i, const char *bytes, s
 {
 	struct build_dir *dir = &build->dirs[i];
 	const struct build_block block = {dir->last, dir->last_size, rows};
+	assert(i < build->n && rows > 0);
+	assert(dir->last_size == 0
+	       || dir->last + dir->last_size <= build->spilled + build->buffer.len);
 	if (size > UINT32_MAX - sizeof(block))
 		return fail(EFBIG);
 	dir->last = build->spilled + build->buffer.len;
@@ -96,6 +100,7 @@ static int close_rows(struct index_build *build)
 static int add_row(struct index_build *build, uint32_t dir, const char *name, size_t len,
                    const struct index_row *row)
 {
+	assert(dir < build->n && len <= INDEX_NAME_MAX);
 	if (build->open != dir || build->rows.len > ROWS) {
 		if (close_rows(build) != 0)
 			return -1;
@@ -110,6 +115,8 @@ uint32_t index_build_dir(struct index_build *build, uint32_t parent, const char 
                          const struct index_row *row, int64_t listed)
 {
 	const uint32_t i = build->n;
+	/* The root, without a name, is the first; index_pack() relies on the order. */
+	assert(i == 0 ? len == 0 : parent < i && len > 0);
 	if (i == UINT32_MAX || len > INDEX_NAME_MAX || build->names.len > UINT32_MAX - len) {
 		errno = EFBIG;
 		return UINT32_MAX;
@@ -133,17 +140,20 @@ uint32_t index_build_dir(struct index_build *build, uint32_t parent, const char 
 int index_build_dir_row(struct index_build *build, uint32_t dir, const struct index_row *row,
                         int64_t listed)
 {
+	assert(dir < build->n);
 	build->dirs[dir].listed = listed;
 	return add_row(build, dir, "", 0, row);
 }
 
 void index_build_unread(struct index_build *build, uint32_t dir)
 {
+	assert(dir < build->n);
 	build->dirs[dir].unread = true;
 }
 
 const char *index_build_name(const struct index_build *build, uint32_t dir, size_t *len)
 {
+	assert(dir < build->n);
 	*len = build->dirs[dir].len;
 	return build->names.data + build->dirs[dir].name;
 }
@@ -165,6 +175,7 @@ int index_build_add(struct index_build *build, uint32_t dir, const char *name, s
 int index_build_put(struct index_build *build, uint32_t dir, const char *bytes, size_t size,
                     uint32_t rows)
 {
+	assert(dir < build->n && rows > 0 && size > 0);
 	build->tree[dir].rows += rows;
 	return put_block(build, dir, bytes, size, rows);
 }

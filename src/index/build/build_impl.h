@@ -26,6 +26,9 @@ struct build_dir {
 	bool unread;
 };
 
+/** Invariants: the parent of each directory but the root has a smaller number; the blocks of a
+    directory are linked from the newest to the oldest, each at a lower offset; `rows` are of the
+    directory `open`. */
 struct index_build {
 	struct os *os;
 	struct index_writer *writer;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/fail.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@
    long. */
 enum { BINS = 16 };
 
-/** A set of directories to be put into one cluster, as a list linked by packing.next. */
+/** A set of directories to be put into one cluster, as a list linked by packing.next.  Invariant:
+    the set fits a cluster, or is one directory with too many rows, or is empty. */
 struct piece {
 	uint32_t head, tail;     /* first and last directory; NONE: the piece is empty */
 	uint32_t rows, dirs;
@@ -33,6 +35,16 @@ struct packing {
 	struct piece *items;     /* pieces to be put into bins, for one directory */
 	size_t nitems, room;
 };
+
+/** Assert the invariants of a piece. */
+static void piece_check(const struct piece *piece)
+{
+	assert((piece->head == NONE) == (piece->dirs == 0));
+	assert((piece->tail == NONE) == (piece->dirs == 0));
+	assert(piece->dirs <= INDEX_HARD_DIRS && piece->rows >= piece->dirs);
+	assert(piece->rows <= INDEX_SOFT_ROWS || piece->dirs == 1);
+	(void)piece;
+}
 
 static bool fits(const struct piece *a, const struct piece *b)
 {
@@ -66,6 +78,7 @@ static void join(struct packing *p, struct piece *to, const struct piece *from)
 /** Make a cluster of a piece, unless it is empty. */
 static void close_piece(struct packing *p, const struct piece *piece)
 {
+	piece_check(piece);
 	for (uint32_t i = piece->head; i != NONE; i = i == piece->tail ? NONE : p->next[i])
 		p->group[i] = p->groups;
 	p->groups += piece->head != NONE;
@@ -88,6 +101,7 @@ static struct piece put_in_bins(struct packing *p)
 {
 	struct piece bins[BINS] = {empty};
 	size_t n = 0, pick;
+	assert(p->nitems > 0);
 	qsort(p->items, p->nitems, sizeof(*p->items), by_fullness);
 	for (size_t i = 0; i < p->nitems; ++i) {
 		const struct piece *item = &p->items[i];
@@ -139,6 +153,7 @@ static int pack_one(struct packing *p, uint32_t i)
 		}
 	}
 	if (whole) {
+		piece_check(&sum);
 		p->left[i] = sum;
 		return 0;
 	}
@@ -182,9 +197,11 @@ static int number(struct packing *p, struct pack *pack)
 		}
 		pack->places[i] = index_dir_of(*cluster, used[*cluster + 1]++);
 	}
+	assert(pack->clusters == p->groups);
 	pack->first[0] = 0;
 	for (uint32_t k = 0; k < pack->clusters; ++k)
 		pack->first[k + 1] += pack->first[k];
+	assert(pack->first[pack->clusters] == p->n && pack->places[0] == 0);
 	for (uint32_t i = 0; i < p->n; ++i) {
 		index_dir place = pack->places[i];
 		pack->members[pack->first[index_dir_cluster(place)] + index_dir_slot(place)] = i;
@@ -202,6 +219,7 @@ int index_pack(const struct pack_dir *dirs, uint32_t n, struct pack *pack)
 		.group = calloc(n, sizeof(*p.group)),
 	};
 	int rc = -1;
+	assert(n > 0);
 	*pack = (struct pack){0};
 	if (!p.left || !p.next || !p.child || !p.sibling || !p.group)
 		goto out;
@@ -211,6 +229,7 @@ int index_pack(const struct pack_dir *dirs, uint32_t n, struct pack *pack)
 		if (pack_one(&p, i) != 0)
 			goto out;
 		uint32_t parent = dirs[i].parent;
+		assert(i == 0 || parent < i);
 		if (i > 0) {
 			p.sibling[i] = p.child[parent];
 			p.child[parent] = i;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "index/build/spill.h"
 
+#include <assert.h>
+
 enum {
 	FIRST = IC_UID,
 	COLUMNS = IC_COUNT - FIRST,
@@ -22,6 +24,7 @@ static uint64_t unfold(uint64_t folded)
 void spill_put(struct strbuf *to, const char *name, size_t len, const struct index_row *row)
 {
 	const size_t begin = to->len;
+	assert(len <= INDEX_NAME_MAX);
 	if (!strbuf_room(to, 1 + WIDTHS + COLUMNS * sizeof(uint64_t) + len))
 		return;
 	uint64_t values[COLUMNS + 1];
@@ -47,6 +50,7 @@ void spill_put(struct strbuf *to, const char *name, size_t len, const struct ind
 		}
 		widths[i] = (unsigned char)width;
 	}
+	assert(at + len < to->data + to->size);
 	memcpy(at, name, len);
 	at += len;
 	*at = '\0';

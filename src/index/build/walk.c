@@ -7,6 +7,7 @@
 #include "os/file.h"
 #include "search/search.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,8 @@ struct walk_tail {
 	uint32_t path;           /* offset of the last record with a path */
 };
 
+_Static_assert((int)sizeof(struct walk_tail) >= SPILL_SLACK, "the tail follows the last row");
+
 /** A directory in the path walk.path. */
 struct walk_step {
 	size_t end;              /* offset in walk.path after the name of the directory and its
@@ -42,6 +45,7 @@ struct walk_step {
 	uint32_t dir;
 };
 
+/** Invariant: the steps end at the slashes of `path`, in its order, and the last one at its end. */
 struct walk {
 	struct index_build *build;
 	const struct walk_options *options;
@@ -110,8 +114,11 @@ static void put_line(void *arg, const struct search_object *object, struct strbu
 	if (text->failed)
 		return;
 	if (!first) {
+		assert(text->len > sizeof(tail));
 		text->len -= sizeof(tail);
 		memcpy(&tail, text->data + text->len, sizeof(tail));
+		assert(tail.path <= tail.last
+		       && tail.last + sizeof(struct walk_record) <= text->len);
 	}
 	make_row(walk, object->type, (const struct k_statx *)(const void *)object->st, &row);
 	begin_record(object, text, &tail, first);
@@ -172,6 +179,8 @@ static uint32_t dir_of(struct walk *walk, const char *path, size_t n)
 	struct walk_step at = {0, 0};
 	if (walk->nsteps > 0)
 		at = walk->steps[walk->nsteps - 1];
+	assert(at.end <= common && walk->nsteps <= walk->path.len);
+	assert(n == 0 || path[n - 1] == '/');
 	walk->path.len = at.end;
 	while (at.end < n) {
 		const char *name = path + at.end;
@@ -221,6 +230,7 @@ static void take_rows(struct walk *walk, uint32_t dir, const struct walk_record 
 	struct index_row row;
 	size_t len;
 	const char *name = spill_get(&rows, &row, &len);
+	assert(record->rows == 1 && len > 0);
 	uint32_t child = child_of(walk, dir, name, len);
 	++walk->counts->dirs;
 	if (child != UINT32_MAX)
@@ -241,11 +251,14 @@ static void take_lines(void *arg, struct strbuf *text, uint64_t n)
 		struct walk_record record;
 		memcpy(&record, at, sizeof(record));
 		at += sizeof(record);
+		assert(record.rows > 0 && record.path <= end - at
+		       && record.size <= end - at - record.path);
 		if (record.path) {
 			size_t prefix = record.path < walk->prefix ? record.path : walk->prefix;
 			dir = dir_of(walk, at + prefix, record.path - prefix);
 		}
 		at += record.path;
+		assert(dir != UINT32_MAX || walk->error);
 		if (dir != UINT32_MAX)
 			take_rows(walk, dir, &record, at);
 		at += record.size;

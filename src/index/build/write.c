@@ -10,6 +10,7 @@
 
 #include "index/build/spill.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@ struct made {
 	struct segment_summary summary;
 };
 
+/** Invariants under the lock (finish_check()): written <= next <= written + WINDOW; only clusters
+    from `written` up to `next` are being made or are ready.  So each has its own element of `made`,
+    which belongs to the thread that makes it until it is ready, and then to the owner. */
 struct finish {
 	struct index_build *build;
 	struct pack pack;
@@ -134,6 +138,7 @@ static int reserve(struct maker *maker, const uint32_t *members, uint32_t n)
 	if (need <= maker->room && maker->room <= INDEX_SOFT_ROWS)
 		return 0;
 	release(maker);
+	assert(n <= INDEX_SLOTS && need >= n);
 	maker->room = need > INDEX_SOFT_ROWS ? need : INDEX_SOFT_ROWS;
 	maker->rows = calloc(maker->room, sizeof(*maker->rows));
 	maker->names = calloc(maker->room, sizeof(*maker->names));
@@ -166,6 +171,19 @@ static int make_cluster(struct maker *maker, uint32_t cluster, struct made *made
 	}, &made->bytes, &made->summary);
 }
 
+/** Assert the invariants; the lock is held. */
+static void finish_check(const struct finish *finish)
+{
+#ifndef NDEBUG
+	assert(finish->written <= finish->next && finish->next <= finish->pack.clusters
+	       && finish->next - finish->written <= WINDOW);
+	for (uint32_t i = finish->next; i < finish->written + WINDOW; ++i)
+		assert(!finish->made[i % WINDOW].ready);
+#else
+	(void)finish;
+#endif
+}
+
 /** Make the next cluster, if its number is in the window.  The caller holds the lock; it is
     released while the cluster is made.
     @return whether a cluster was made, or an error occurred. */
@@ -177,9 +195,11 @@ static bool make_next(struct maker *maker)
 		return false;
 	++finish->next;
 	struct made *made = &finish->made[cluster % WINDOW];
+	finish_check(finish);
 	pthread_mutex_unlock(&finish->lock);
 	int error = make_cluster(maker, cluster, made) == 0 ? 0 : errno;
 	pthread_mutex_lock(&finish->lock);
+	assert(!made->ready && cluster >= finish->written);
 	made->ready = true;
 	finish->error = finish->error ? finish->error : error;
 	pthread_cond_broadcast(&finish->change);
@@ -243,6 +263,7 @@ static int write_clusters(struct finish *finish, struct maker *maker)
 		made->ready = false;
 		finish->error = finish->error ? finish->error : error;
 		++finish->written;
+		finish_check(finish);
 		pthread_cond_broadcast(&finish->change);
 	}
 	/* Wake the waiting threads, so that they end. */
