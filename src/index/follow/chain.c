@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "os/file.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -24,9 +25,19 @@ int chain_init(struct chain *chain, struct os *os, const struct tree *tree, int 
 	return 0;
 }
 
+/** Assert the invariants that take no time. */
+static void chain_check(const struct chain *chain)
+{
+	assert(chain->first <= chain->n && chain->n <= chain->room);
+	assert(chain->n - chain->first <= OPEN_MAX_LINKS);
+	assert(chain->n == chain->first || chain->links[chain->n - 1].fd >= 0);
+	(void)chain;
+}
+
 /** Close all links except the first n. */
 static void chain_cut(struct chain *chain, size_t n)
 {
+	chain_check(chain);
 	while (chain->n > n) {
 		if (--chain->n >= chain->first)
 			os_close(chain->os, chain->links[chain->n].fd);
@@ -96,8 +107,11 @@ int chain_open(struct chain *chain, uint32_t at)
 {
 	const struct tree_dir *dirs = chain->tree->dirs;
 	size_t depth = 0, same = 0;
-	for (uint32_t up = at; up != chain->tree->root; up = dirs[up].parent)
+	for (uint32_t up = at; up != chain->tree->root; up = dirs[up].parent) {
+		/* All directories are below the root, and no element is free. */
+		assert(up < chain->tree->n && dirs[up].dir != INDEX_DIR_NONE);
 		++depth;
+	}
 	if (depth == 0)
 		return chain->rootfd;
 	/* Keep the links of the ancestors of `at`, and close all others. */
@@ -125,5 +139,7 @@ int chain_open(struct chain *chain, uint32_t at)
 		if (chain->n - chain->first >= OPEN_MAX_LINKS)
 			os_close(chain->os, chain->links[chain->first++].fd);
 	}
+	chain_check(chain);
+	assert(chain->n == depth && chain->first < depth && chain->links[depth - 1].at == at);
 	return chain->links[depth - 1].fd;
 }

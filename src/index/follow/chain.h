@@ -15,6 +15,8 @@
 
 #include <errno.h>
 
+/** Invariants: first <= n <= room; links from `first` up to `n` are open, at most OPEN_MAX_LINKS;
+    each link is the parent of the next one, and the first a subdirectory of the root. */
 struct chain {
 	struct os *os;            /* os and tree are borrowed */
 	const struct tree *tree;

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/fanotify.h>
@@ -37,6 +38,7 @@ static uint32_t add_handle(struct file_events *e, const struct info_head *head, 
 	uint32_t first = map64_get(&e->by_handle, hash);
 	for (uint32_t i = first; i != EVENTS_NONE; i = e->handles[i].chain) {
 		const struct events_handle *old = &e->handles[i];
+		assert(i < e->nhandles && (old->chain == EVENTS_NONE || old->chain < i));
 		if (old->len == head->bytes && old->type == head->type
 		    && memcmp(e->bytes.data + old->bytes, data, head->bytes) == 0)
 			return i;
@@ -58,7 +60,9 @@ static int add_place(struct file_events *e, uint32_t dir, const char *name, size
 	uint64_t hash = map64_bytes(map64_bytes(MAP64_BYTES, (const char *)&dir, sizeof(dir)), name,
 	                            len);
 	uint32_t first = map64_get(&e->by_place, hash);
+	assert(dir < e->nhandles);
 	for (uint32_t i = first; i != EVENTS_NONE; i = e->places[i].chain) {
+		assert(i < e->nplaces);
 		if (e->places[i].dir == dir && e->places[i].len == len
 		    && memcmp(e->bytes.data + e->places[i].name, name, len) == 0)
 			return 0;
@@ -76,6 +80,7 @@ static int add_place(struct file_events *e, uint32_t dir, const char *name, size
 	if (e->bytes.failed)
 		return fail(ENOMEM);
 	struct events_handle *handle = &e->handles[dir];
+	assert((handle->first == EVENTS_NONE) == (handle->last == EVENTS_NONE));
 	if (handle->last == EVENTS_NONE)
 		handle->first = at;
 	else

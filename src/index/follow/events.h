@@ -35,6 +35,9 @@ struct events_handle {
 	int32_t type;
 };
 
+/** Invariants: the places of a handle are linked from `first` to `last`, in the order of their
+    events; what has the same hash is chained from the newest to the oldest; after a loss there are
+    no places.  After ENOMEM the events are incomplete, and can only be cleared. */
 struct file_events {
 	int self;                 /* process ID of the caller, whose own events are not counted in
 	                             `others` */

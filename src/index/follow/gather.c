@@ -4,6 +4,7 @@
 #include "os/change.h"
 #include "os/process.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ static bool is_known(const struct tree *tree, uint32_t at, const struct k_dirent
 static void add_entry(struct gather *g, const struct tree *tree, const struct k_dirent *entry,
                       size_t len)
 {
+	assert(len > 0 && len <= INDEX_NAME_MAX);
 	const struct head head = {
 		.ino = entry->ino, .type = entry->type, .len = (uint8_t)len,
 		.is_looked = g->all || !is_known(tree, g->at, entry, len),
@@ -112,6 +114,7 @@ int gather_more(struct gather *g, struct chain *chain, unsigned threads)
 {
 	struct looking looking = {g, chain};
 	bool ends = true;
+	assert(g->fd >= 0 && g->error == 0);
 	strbuf_reset(&g->entries);
 	g->n = 0;
 	int rc = read_entries(g, chain, &ends);
@@ -145,8 +148,10 @@ bool gather_next(const struct gather *g, size_t *at, struct gather_entry *entry)
 {
 	struct head head;
 	struct looked looked = {0};
-	if (*at >= g->entries.len)
+	if (*at >= g->entries.len) {
+		assert(*at == g->entries.len);
 		return false;
+	}
 	const char *bytes = g->entries.data + *at;
 	memcpy(&head, bytes, sizeof(head));
 	bytes += sizeof(head);

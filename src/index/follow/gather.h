@@ -17,6 +17,8 @@ enum {
 	GATHER_MOST = 1 << 20,
 };
 
+/** Invariants: with `error`, or if `partial` and there are no entries, fd is -1; `entries` contains
+    n entries, which gather_next() passes exactly. */
 struct gather {
 	uint32_t at;              /* index in tree.dirs of the directory */
 	bool all;                 /* read the attributes of all entries, also of directories that

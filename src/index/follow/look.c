@@ -5,6 +5,7 @@
 #include "os/inodes.h"
 #include "os/process.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -198,6 +199,7 @@ static bool is_known(const struct names *names, const struct refresh *r, const s
 	if (map64_get(&r->by_ino, name->ino) != MAP64_NONE)
 		return true;
 	uint32_t i = map64_get(&names->by_ino, name->ino);
+	assert(i == MAP64_NONE || i < names->ndigests);
 	return i != MAP64_NONE && names->digests[i] == name->digest;
 }
 
@@ -218,6 +220,7 @@ static int look_name(struct names *names, struct refresh *r, const struct name *
 	struct k_statx st;
 	struct index_row row = {{0}};
 	const char *text = names->names.data + name->name;
+	assert(text[name->len] == '\0' && r->tree->dirs[name->at].dir != INDEX_DIR_NONE);
 	int fd = chain_open(&r->chain, name->at);
 	if (fd < 0 || chain_look(&r->chain, fd, text, &st) != 0) {
 		if (chain_is_fatal(errno))

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "os/change.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,6 +36,7 @@ void refresh_destroy(struct refresh *r)
 
 static int list_add(struct refresh_list *list, uint32_t at)
 {
+	assert(at != TREE_NONE);
 	if (!ARRAY_ROOM(list->items, list->n, &list->room))
 		return -1;
 	list->items[list->n++] = at;
@@ -71,6 +73,7 @@ int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t
 {
 	struct tree_dir *dir = &tree->dirs[at];
 	struct k_statx st;
+	assert(at < tree->n && dir->dir != INDEX_DIR_NONE);
 	if (at == tree->root) {
 		st = chain->root;
 	} else if (dir->first != TREE_NONE) {
@@ -100,6 +103,7 @@ int refresh_compare(struct chain *chain, struct tree *tree, uint32_t at, int64_t
 
 int refresh_note_gone(struct refresh *r, uint32_t at)
 {
+	assert(r->tree->dirs[at].dir != INDEX_DIR_NONE);
 	r->tree->dirs[at].state = TREE_GONE;
 	return list_add(&r->gone, at);
 }
@@ -113,6 +117,7 @@ static int put_dir(struct refresh *r, uint32_t at, const struct index_row *row, 
 {
 	const struct tree_dir *dir = &r->tree->dirs[at];
 	index_dir number = dir->dir;
+	assert(number != INDEX_DIR_NONE && (dir->parent == TREE_NONE) == (at == r->tree->root));
 	index_dir parent = dir->parent == TREE_NONE ? INDEX_DIR_NONE
 	                                            : r->tree->dirs[dir->parent].dir;
 	return index_put_dir(r->index, &number, parent, tree_name(r->tree, at), dir->len, row,
@@ -254,6 +259,7 @@ int refresh_link(struct refresh *r, const struct k_statx *st)
 		return -1;
 	if (i == r->nlinks)
 		r->links[r->nlinks++] = (struct refresh_link){.ino = st->ino};
+	assert(i < r->nlinks && r->links[i].ino == st->ino);
 	index_row_from(&r->links[i].row, st);
 	return 0;
 }
@@ -467,6 +473,7 @@ static int read_store(struct refresh *r, struct gather *gather, struct known *kn
 	struct tree *tree = r->tree;
 	struct known *own;
 	uint32_t at = gather->at;
+	assert(tree->dirs[at].state == TREE_CHANGED && !gather->error);
 	if (load_known(r, at, &known, &own) != 0)
 		return -1;
 	for (uint32_t child = tree->dirs[at].first; child != TREE_NONE;
@@ -504,6 +511,7 @@ int refresh_read(struct refresh *r, uint32_t at, struct known *known, struct gat
 {
 	struct gather own = {.fd = -1};
 	int rc = 0;
+	assert(!gather || gather->at == at);
 	/* After an error, gather again: if a directory above this one was moved meanwhile, the path
 	   is new. */
 	if (!gather || gather->error) {

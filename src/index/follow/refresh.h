@@ -32,6 +32,9 @@ struct refresh_counts {
 
 struct refresh_list { uint32_t *items; size_t n, room; };
 
+/** Invariants: the lists contain numbers of the tree, perhaps of elements that are free now;
+    `ahead` is not longer than `todo`, and ahead_bytes is the length of all its entries; while
+    watching, nothing is gathered ahead; `links` has each inode once, at the number of by_ino. */
 struct refresh {
 	struct os *os;            /* os, index and tree are borrowed */
 	struct index *index;

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "os/process.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -42,6 +43,8 @@ static struct known *load_known(const struct many *m)
 	const struct tree_dir *dirs = m->r->tree->dirs;
 	unsigned char slots[INDEX_SLOTS / 8] = {0};
 	for (size_t i = 0; i < m->n; ++i) {
+		assert(index_dir_cluster(dirs[m->dirs[i]].dir)
+		       == index_dir_cluster(dirs[m->dirs[0]].dir));
 		uint32_t slot = index_dir_slot(dirs[m->dirs[i]].dir);
 		slots[slot / 8] |= (unsigned char)(1 << slot % 8);
 	}
@@ -53,6 +56,7 @@ static int gather_one(struct many *m, struct chain *chain, size_t i)
 {
 	if (m->r->tree->dirs[m->dirs[i]].state != TREE_CHANGED)
 		return 0;
+	assert(!m->gathers[i]);
 	m->gathers[i] = malloc(sizeof(*m->gathers[i]));
 	if (!m->gathers[i])
 		return -1;
@@ -152,6 +156,7 @@ static int gather_ahead(struct refresh *r)
 	}
 	while (r->nahead < top)
 		r->ahead[r->nahead++] = NULL;
+	assert(r->nahead == top);
 	int rc = gather_many(&m);
 	for (size_t i = 0; i < m.n; ++i)
 		r->ahead[places[i]] = gathers[i];
@@ -161,8 +166,9 @@ static int gather_ahead(struct refresh *r)
 
 int refresh_take(struct refresh *r, uint32_t *at, struct gather **gather)
 {
-	/* A watch does not gather ahead: entries gathered earlier could be older than the events
-	   that were handled since. */
+	/* A watch does not gather ahead: the entries could be older than events that are applied
+	   before their turn. */
+	assert(r->todo.n > 0 && r->nahead <= r->todo.n && (!r->watching || r->nahead == 0));
 	if (!r->watching && gather_ahead(r) != 0)
 		return -1;
 	size_t i = --r->todo.n;
@@ -170,7 +176,10 @@ int refresh_take(struct refresh *r, uint32_t *at, struct gather **gather)
 	*gather = i < r->nahead ? r->ahead[i] : NULL;
 	if (i < r->nahead)
 		r->nahead = i;
-	if (*gather)
+	if (*gather) {
+		assert((*gather)->at == *at && (*gather)->entries.len <= r->ahead_bytes);
 		r->ahead_bytes -= (*gather)->entries.len;
+	}
+	assert(r->nahead > 0 || r->ahead_bytes == 0);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { TURNS = 16 };   /* directories handled between two readings of events */
@@ -66,6 +67,8 @@ int refresh_later(struct refresh *r)
 int refresh_gone(struct refresh *r)
 {
 	struct tree *tree = r->tree;
+	/* A directory that is still to be read could have one that seems to be gone. */
+	assert(r->todo.n == 0 && r->nahead == 0);
 	for (size_t i = 0; i < r->gone.n; ++i) {
 		uint32_t top = r->gone.items[i], at = top, parent;
 		if (tree->dirs[top].dir == INDEX_DIR_NONE || tree->dirs[top].state != TREE_GONE
@@ -85,6 +88,7 @@ int refresh_gone(struct refresh *r)
 		} while (true);
 	}
 	r->gone.n = 0;
+	tree_check(tree);
 	return 0;
 }
 
@@ -117,6 +121,7 @@ static int visit_noted(void *arg, index_dir dir, const char *name, size_t len,
 {
 	struct stale_names *stale = arg;
 	uint32_t link = map64_get(&stale->r->by_ino, row->col[IC_INO]);
+	assert(link == MAP64_NONE || link < stale->r->nlinks);
 	if (link == MAP64_NONE
 	    || objects_digest(row, false)
 	               == objects_digest(&stale->r->links[link].row, false))

@@ -6,6 +6,7 @@
 #include "os/file.h"
 #include "os/process.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -64,11 +65,13 @@ static int compare_all(struct update *update)
 	if (!update->steps)
 		return -1;
 	for (uint32_t at = tree->root; at != TREE_NONE; at = tree_next(tree, at)) {
+		assert(n < tree->count);
 		tree->dirs[at].state = TREE_UNSEEN;
 		update->steps[n] = (struct step){at, index_dir_cluster(tree->dirs[at].dir),
 		                                 (uint32_t)n};
 		++n;
 	}
+	assert(n == tree->count);
 	update->nsteps = n;
 	unsigned parts = n < 2 * PORTION ? 1 : refresh_threads(&update->refresh);
 	os_divide(update->refresh.os, parts, parts, compare_part, update);

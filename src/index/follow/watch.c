@@ -6,6 +6,7 @@
 #include "os/change.h"
 #include "os/process.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -22,6 +23,8 @@ enum {
 	                             events */
 };
 
+/** Invariants: an update is due (`why`) as long as events were lost, and at the start;
+    `later` contains directories that exist when they are noted. */
 struct index_watch {
 	struct os *os;
 	struct index *index;
@@ -249,6 +252,7 @@ int index_watch_apply(struct index_watch *w, int rootfd, const struct map64 *cov
 	if (index_watch_drain(w) != 0)
 		return -1;
 	*why = w->why;
+	assert(!w->events.lost || w->why != WATCH_EVENTS);
 	if (w->why == WATCH_EVENTS)
 		return apply(w, rootfd, covered, counts);
 	/* The update finds earlier changes; changes from now on cause events. */
