@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/fail.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static uint32_t *known_of(struct scan *scan, index_dir dir)
 static struct scan_dir *place(struct scan *scan, const struct scan_dir *dir)
 {
 	uint32_t *known = known_of(scan, dir->dir);
+	assert(scan->ndirs == 0 ? dir->len == 0 : dir->len > 0 && dir->parent < scan->ndirs);
 	if (!known || !ARRAY_ROOM(scan->dirs, scan->ndirs, &scan->dirs_room)
 	    || scan->ndirs > UINT32_MAX - SD_PLACED)
 		return NULL;
@@ -106,8 +108,12 @@ static int climb(struct scan *scan, index_dir dir, bool names, uint32_t *known)
 /** Set the state of the directories in scan->chain, and empty it. */
 static void set_chain(struct scan *scan, uint32_t known)
 {
-	while (scan->nchain > 0)
-		*known_of(scan, scan->chain[--scan->nchain].dir) = known;
+	while (scan->nchain > 0) {
+		uint32_t *now = known_of(scan, scan->chain[--scan->nchain].dir);
+		/* climb() has marked it, and so made its element. */
+		assert(now && *now == SD_VISITED);
+		*now = known;
+	}
 }
 
 int scan_is_below(struct scan *scan, index_dir dir)
@@ -142,10 +148,12 @@ static int build_path(struct scan *scan, uint32_t number)
 	char *to = path->data + dir->path_len;
 	*to = '\0';
 	for (; dir->len > 0; dir = &scan->dirs[dir->parent]) {
+		assert(to - path->data > dir->len && dir->parent < dir - scan->dirs);
 		to -= dir->len;
 		memcpy(to, scan->names.data + dir->name, dir->len);
 		*--to = '/';
 	}
+	assert(to == path->data && dir == scan->dirs);
 	return 0;
 }
 
@@ -216,6 +224,7 @@ int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
 		return 0;
 	}
 	uint32_t number = known - SD_PLACED;
+	assert(known >= SD_PLACED && number < scan->ndirs);
 	if (scan->path_of != number && build_path(scan, number) != 0)
 		return -1;
 	while (scan->nchain > 0) {
@@ -230,6 +239,7 @@ int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
 		return fail(ENOMEM);
 	scan->path_of = number;
 	const struct scan_dir *at = &scan->dirs[number];
+	assert(at->dir == dir && at->path_len == scan->path.len);
 	object->dir = dir;
 	object->mark = at->mark;
 	object->path = strbuf_str(&scan->path);

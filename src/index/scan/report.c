@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "base/map64.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -144,6 +145,8 @@ static int place_below(struct report *r, const struct step *step, struct place *
 {
 	if (place->row == USAGE_NONE || ++place->depth > r->depth)
 		return 0;
+	/* Only the start has a row without a parent. */
+	assert(r->nplaces > 0 && step->len > 0);
 	size_t len;
 	const char *above = usage_path(r->usage, place->row, &len);
 	strbuf_reset(&r->path);

@@ -109,6 +109,7 @@ static int next_cluster(struct scan *scan)
 {
 	if (scan->cluster >= index_clusters(scan->index))
 		return 0;
+	assert(scan->row == scan->nrows);
 	scan->current = scan->cluster++;
 	/* Names that are needed for paths later are decoded again. */
 	if (scan->opened)
@@ -140,6 +141,7 @@ static int next_cluster(struct scan *scan)
 /** Get a decoded column of the current leaf.  @return NULL: EBADMSG. */
 static const uint64_t *column(struct scan *scan, enum index_column which)
 {
+	assert(scan->segment && which < IC_COUNT && scan->leaf_now < scan->leaf);
 	uint64_t *values = scan->values[which];
 	if (!scan->decoded[which]
 	    && segment_leaf_column(scan->segment, scan->leaf_now, which, values) != 0)
@@ -182,6 +184,8 @@ static int keep_names(struct scan *scan)
 		return -1;
 	for (size_t i = 0; i < scan->nrows; ++i) {
 		uint64_t id = ids[scan->rows[i]];
+		/* segment_leaf_column() has checked it: find_names() has a bit for each name. */
+		assert(id < segment_names(scan->segment));
 		if (scan->wish.literal ? id == scan->name_id : scan->matches[id / 8] >> id % 8 & 1)
 			scan->rows[n++] = scan->rows[i];
 	}
@@ -234,6 +238,7 @@ static int next_leaf(struct scan *scan)
 	if (rc <= 0)
 		return rc < 0 ? -1 : 1;
 	scan->nrows = segment_leaf_rows(scan->segment, scan->leaf_now);
+	assert(scan->nrows > 0 && scan->nrows <= INDEX_LEAF);
 	++scan->counts.leaves;
 	scan->counts.rows += scan->nrows;
 	for (size_t i = 0; i < scan->nrows; ++i)
@@ -256,6 +261,7 @@ static int get_row(struct scan *scan, uint32_t columns, struct index_row *row)
 		*row = scan->object_row;
 		return 0;
 	}
+	assert(scan->segment && scan->object_at < segment_leaf_rows(scan->segment, scan->leaf_now));
 	if (scan->nrows < WHOLE_COLUMNS)
 		return segment_row(scan->segment, scan->leaf_now * INDEX_LEAF + scan->object_at,
 		                   columns, row);

@@ -64,6 +64,9 @@ struct scan_link {
 	struct index_dir_info info;   /* only .parent is set, or all members */
 };
 
+/** Invariants: `segment` is `opened` or NULL; `rows` has nrows ascending numbers of rows of the
+    leaf leaf_now, of which those from `row` on were not returned yet; the first element of `dirs`
+    is the start, and the parent of each other one comes before it. */
 struct scan {
 	struct index *index;
 	struct scan_options options;

@@ -11,6 +11,7 @@
 
 #include "select/pattern.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static void add_column(struct wish *wish, enum index_column column, struct query
 {
 	if (range.min == 0 && range.max == UINT64_MAX)
 		return;
+	assert(wish->ncolumns < WISH_COLUMNS);
 	wish->columns[wish->ncolumns++] = (struct wish_column){column, range.min, range.max};
 	wish->needs |= UINT32_C(1) << column;
 }
