@@ -22,6 +22,7 @@
  */
 #include "select/glob_impl.h"
 
+#include <assert.h>
 #include <string.h>
 
 /** Whether a token is a character of valid UTF-8. */
@@ -96,6 +97,8 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 	*glob = (struct glob){.bytes = pool->nbytes, .tokens = pool->ntokens};
 	if (glob_parse(pool, text, from, to, flags, NULL, error) != 0)
 		return -1;
+	assert(pool->nbytes - glob->bytes <= UINT16_MAX
+	       && pool->ntokens - glob->tokens <= to - from);
 	glob->nbytes = (uint16_t)(pool->nbytes - glob->bytes);
 	pool->bytes[pool->nbytes++] = '\0';
 
@@ -122,6 +125,7 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 		n = make_words(tokens, n);
 	glob->ntokens = (uint16_t)n;
 	pool->ntokens = glob->tokens + glob->ntokens;
+	assert(glob->nprefix + glob->nsuffix <= glob->nbytes);
 	return 0;
 }
 
@@ -130,6 +134,7 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 /** Find a word.  For short names this is faster than memmem(), which prepares its search. */
 static const char *find_word(const char *str, const char *end, const char *word, size_t len)
 {
+	assert(len > 0);
 	while ((size_t)(end - str) >= len) {
 		const char *at = memchr(str, *word, (size_t)(end - str) - len + 1);
 		if (!at || memcmp(at, word, len) == 0)
@@ -219,6 +224,9 @@ static bool run_step(const struct glob_pool *pool, const uint32_t *tokens, uint3
 				break;
 			uint32_t type = TOKEN_TYPE(tokens[place]);
 			uint32_t value = TOKEN_VALUE(tokens[place]);
+			/* Moves lead forward: the places that they add come later in this pass. */
+			assert((type != TOKEN_SPLIT && type != TOKEN_JUMP)
+			       || (value > place && value <= n));
 			if (type == TOKEN_SPLIT || type == TOKEN_JUMP)
 				set_put(live, value);
 			if (type == TOKEN_SPLIT
@@ -239,6 +247,7 @@ void glob_run(const struct glob_pool *pool, const uint32_t *tokens, uint32_t n, 
               const char *name, size_t len, bool period)
 {
 	const size_t size = GLOB_SET(n) * sizeof(*live);
+	assert(n <= GLOB_TOKENS_MAX);
 	uint64_t spare[GLOB_SET(GLOB_TOKENS_MAX)], *from = live, *to = spare;
 	period = period && len > 0 && *name == '.';
 	for (size_t bytes; len > 0; name += bytes, len -= bytes) {
@@ -262,6 +271,7 @@ static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, con
                       size_t n)
 {
 	uint64_t live[GLOB_SET(PATTERN_COMPONENT_MAX)];
+	assert(glob->ntokens <= PATTERN_COMPONENT_MAX);
 	memset(live, 0, GLOB_SET(glob->ntokens) * sizeof(*live));
 	live[0] = 1;
 	glob_run(pool, pool->tokens + glob->tokens, glob->ntokens, live, str, n, false);

@@ -33,6 +33,7 @@
 #include "select/expand.h"
 #include "select/glob_impl.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,9 @@ struct pattern_state {
 	bool automaton;            /* the token where it starts is glob.tokens */
 };
 
+/** Invariants (pattern_check()): `words` words have a bit for each state; the states that follow a
+    state are later ones, except that a `**` follows itself; no state follows a last one, except a
+    `**`; each array ends before the next one in the same memory begins. */
 struct pattern {
 	size_t words;              /* in a set of states */
 	uint32_t nstates;
@@ -245,6 +249,36 @@ static void pattern_finish(struct pattern *pattern, const struct expansion *e)
 	}
 }
 
+/** Assert the invariants of a pattern. */
+static void pattern_check(const struct pattern *pattern)
+{
+#ifndef NDEBUG
+	const struct glob_pool *pool = &pattern->pool, *whole = &pattern->whole;
+	assert(pattern->words > 0 && pattern->words <= PATTERN_WORDS_MAX
+	       && pattern->nstates <= pattern->words * 64);
+	assert((const void *)(pool->sets + pool->nsets) <= (const void *)whole->sets
+	       && (const void *)(whole->sets + whole->nsets) <= (const void *)pattern->states);
+	assert(pool->ranges + pool->nranges <= whole->ranges
+	       && (const void *)(whole->ranges + whole->nranges) <= (const void *)pool->tokens);
+	assert(pool->tokens + pool->ntokens <= whole->tokens
+	       && (const void *)(whole->tokens + whole->ntokens) <= (const void *)pool->bytes);
+	assert(pool->bytes + pool->nbytes <= whole->bytes);
+	assert(whole->ntokens <= GLOB_TOKENS_MAX && pattern->nexcluding <= whole->ntokens);
+	for (uint32_t i = 0; i < pattern->nstates; ++i) {
+		const struct pattern_state *state = &pattern->states[i];
+		bool itself = state->next.n == 1 && state->next.first == i;
+		const struct state_range later = itself ? state->skip : state->next;
+		assert(itself || state->skip.n == 0);
+		assert(later.n == 0 || (later.first > i
+		                        && later.first + later.n <= pattern->nstates));
+		assert(!state->last || itself || state->next.n == 0);
+		assert(!state->automaton || state->glob.tokens < whole->ntokens);
+	}
+#else
+	(void)pattern;
+#endif
+}
+
 /** Check the whole text.  @return an error number, or 0. */
 static int check_text(const char *text, size_t len, unsigned flags, struct pattern_error *error)
 {
@@ -286,6 +320,7 @@ static struct pattern *compile(const char *text, size_t len, size_t first, unsig
 			make_automaton(pattern, &e, flags);
 		make_states(pattern, &e, flags);
 		pattern_finish(pattern, &e);
+		pattern_check(pattern);
 	}
 	int saved = errno;
 	expand_destroy(&e);
@@ -445,6 +480,7 @@ static unsigned step_nocase(const struct pattern *pattern, const uint64_t *live,
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,
                       size_t len, uint64_t *child)
 {
+	assert(child != live);
 	if (pattern->everything) {
 		if (child)
 			memcpy(child, pattern->always, pattern->words * sizeof(*child));

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/fail.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -59,6 +60,8 @@ void query_warn(struct query_parser *p, const char *format, ...)
 const struct query_row *query_row_known(const struct query_parser *p, const char *word)
 {
 	const struct query_row *row = p->rows;
+	/* The word is one of ours, so that the search ends. */
+	assert(query_knows(word));
 	while (strcmp(row->word, word) != 0)
 		++row;
 	return row;
@@ -104,6 +107,7 @@ struct query_node *query_list(struct query_parser *p, enum query_op op)
 
 void query_add(struct query_node *list, struct query_node *operand)
 {
+	assert(list->op >= OP_AND && !operand->next && operand != list);
 	if (operand->op == OP_TEST
 	    && ((list->op == OP_AND && operand->row->test == query_test_true)
 	        || (list->op == OP_OR && operand->row->test == query_test_false))) {
@@ -356,6 +360,44 @@ static struct most find_most(const struct query_node *node)
 	}
 }
 
+/** Assert the invariants of a tree: those in query_impl.h, and that costs are those of the operands
+    and in the order of evaluation.  @parent  NULL: the list that adds -print, or none. */
+static void node_check(const struct query *query, const struct query_node *node,
+                       const struct query_node *parent)
+{
+#ifndef NDEBUG
+	const struct query_node *at = node->first;
+	assert(!parent || (parent->cost >= node->cost && parent->acts >= node->acts
+	                   && (parent->op != node->op || node->op < OP_NOT)));
+	switch (node->op) {
+	case OP_TEST:
+		assert(node->row && node->row->test && !node->acts && node->memo <= query->nmemo);
+		return;
+	case OP_ACTION:
+		assert(node->acts && node->action < query->nactions
+		       && query->actions[node->action].index == node->action);
+		return;
+	case OP_PRUNE:
+		assert(node->acts);
+		return;
+	case OP_NOT:
+		assert(at && at == node->last && !at->next);
+		break;
+	default:
+		assert(at && at->next && !node->last->next);
+		break;
+	}
+	for (; at; at = at->next) {
+		assert(at->next || at == node->last);
+		assert(node->op == OP_COMMA || !at->next || at->acts || at->next->acts
+		       || at->cost <= at->next->cost);
+		node_check(query, at, node);
+	}
+#else
+	(void)query, (void)node, (void)parent;
+#endif
+}
+
 /** Find out what the caller should know of a complete tree.  @which  As in struct query_env. */
 static void find_info(struct query *query, bool which)
 {
@@ -387,6 +429,10 @@ int query_finish(struct query_parser *p, struct query_node *root)
 	struct query *query = p->query;
 	if (query->exclude)
 		query->exclude = query_list_end(query->exclude);
+	node_check(query, root, NULL);
+	if (query->exclude)
+		node_check(query, query->exclude, NULL);
+	assert(!root->next && query->nmemo <= QUERY_MEMO);
 	query->root = root;
 	if (!p->prints) {
 		struct query_node *list = new_node(p, OP_AND);

@@ -8,6 +8,7 @@
 
 #include "select/query_impl.h"
 
+#include <assert.h>
 #include <dirent.h>
 
 static const struct query_bounds everything = {
@@ -60,6 +61,21 @@ static size_t name_strength(const struct query_bounds *bounds)
 {
 	return !bounds->name ? 0 : 1 + strlen(bounds->name)
 	       + (bounds->any_case ? 0 : 1000) + (bounds->literal ? 2000 : 0);
+}
+
+/** Assert that a set is marked as empty if its bounds are. */
+static void bounds_check(struct query_bounds *bounds)
+{
+#ifndef NDEBUG
+	for (size_t i = 0; i < RANGES && !bounds->none; ++i)
+		assert(range_of(bounds, i)->min <= range_of(bounds, i)->max);
+	for (size_t i = 0; i < TIMES && !bounds->none; ++i)
+		assert(times_of(bounds, i)->min <= times_of(bounds, i)->max);
+	assert(bounds->none || bounds->types);
+	assert(bounds->none || !bounds->literal || bounds->name);
+#else
+	(void)bounds;
+#endif
 }
 
 /** Keep what is in both. */
@@ -273,6 +289,7 @@ void query_bounds(const struct query *query, struct query_bounds *bounds)
 		return;
 	*bounds = (struct query_bounds){.none = true};
 	divide(query, query->root, &everything, &yes, &no, bounds);
+	bounds_check(bounds);
 }
 
 bool query_bounds_name(const struct query_bounds *bounds, const char *name, size_t len)

@@ -23,6 +23,8 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 {
 	const struct query_action *action = &walk->query->actions[node->action];
 	struct query_outcome *outcome = walk->outcome;
+	/* An action that may be skipped is never reached with NO, nor after -quit. */
+	assert(walk->reach != QUERY_NO && !walk->quit);
 	const struct query_object *object = walk->object;
 	if (object->lost && (action->attributes || (action->type && object->type == DT_UNKNOWN)))
 		return walk->level == QUERY_ALL ? QUERY_NO : QUERY_OPEN;
@@ -108,6 +110,7 @@ static bool needs_statx(const struct query_walk *walk, const struct query_row *r
 static enum query_value eval_kept(struct query_walk *walk, const struct query_node *node)
 {
 	struct query_memo *memo = walk->object->memo;
+	assert(node->memo <= walk->query->nmemo && (memo->yes & ~memo->known) == 0);
 	const uint16_t bit = (uint16_t)(1u << (node->memo - 1));
 	if (memo->known & bit)
 		return memo->yes & bit ? QUERY_YES : QUERY_NO;

@@ -3,9 +3,10 @@
  * Inside queries: the tree, the table of primaries, the parser.
  *
  * The tree.  AND, OR and "," are nodes with a list of operands, so that a chain of 100,000 terms
- * costs no recursion; an operand is never of the same kind as its parent.  -true is left out of
- * AND, -false of OR.  Primaries that are shorthand become what they stand for, so that few kinds
- * of tests remain:
+ * costs no recursion; an operand is never of the same kind as its parent, except below the AND that
+ * adds -print.  -true is left out of AND, -false of OR.  A list has at least two operands, and an
+ * operand has one parent.  Primaries that are shorthand become what they stand for, so that few
+ * kinds of tests remain:
  *
  *   -mtime 3, -newer FILE, -newermt DATE   newer tests: whether a time is later than an instant
  *   -samefile FILE                         -dev and -inum
@@ -49,6 +50,7 @@ struct query_regex {
 };
 
 enum { QUERY_MEMO = 16 };            /* bits of struct query_memo */
+_Static_assert(sizeof(((struct query_memo *)NULL)->known) * 8 == QUERY_MEMO, "a bit for each test");
 
 struct query_node {
 	uint8_t op;                      /* enum query_op */

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/words.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -143,6 +144,8 @@ static struct query_node *parse_primary(struct query_parser *p)
 		p->test = word;
 	const char *const *args = p->words + p->at;
 	p->at += row->args;
+	/* Only -daystart has no function; peek() has passed it. */
+	assert(row->parse && p->at <= p->n);
 	return row->parse(p, row, args);
 }
 
