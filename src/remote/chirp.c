@@ -12,6 +12,7 @@
 
 #include "path/resolve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -45,6 +46,8 @@ bool chirp_add_job(struct chirp *chirp, const struct chirp_job *job, const char 
 {
 	size_t len = strlen(path);
 	struct strbuf line = {0};
+	assert(job->root < chirp->nroots);
+	assert(job->kind != CHIRP_SEARCH || job->part < chirp->parts.n);
 	put_job(chirp, job, path, &line);
 	bool fits = line.len <= CHIRP_LINE;
 	struct chirp_job *added = line.failed ? NULL : malloc(job_size(len));
@@ -72,6 +75,7 @@ bool chirp_add_job(struct chirp *chirp, const struct chirp_job *job, const char 
 
 static void free_job(struct chirp *chirp, struct chirp_job *job)
 {
+	assert(chirp->held >= job_size(job->len));
 	chirp->held -= job_size(job->len);
 	free(job);
 }
@@ -84,6 +88,7 @@ static void remove_job(struct chirp *chirp)
 	if (!chirp->jobs)
 		chirp->end = &chirp->jobs;
 	free_job(chirp, job);
+	assert(chirp->jobs || chirp->held == 0);
 }
 
 /** Send jobs, as many as the window has room for. */
@@ -96,6 +101,7 @@ static void send_jobs(struct chirp *chirp)
 		++chirp->waiting;
 		chirp->unsent = job->next;
 	}
+	assert(!chirp->unsent || chirp->waiting == CHIRP_WINDOW);
 	if (out->failed)
 		talk_fail(&chirp->talk, "%s", strerror(ENOMEM));
 	else if (!chirp->jobs)
@@ -214,6 +220,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 {
 	struct chirp *chirp = (struct chirp *)(void *)talk;
 	size_t longest = 0;
+	assert(talk->state == TALK_DONE && (chirp->ended || chirp->waiting == 0));
 	search_end(chirp);
 	chirp->request = *request;
 	talk->state = TALK_GOING;
@@ -280,6 +287,7 @@ static void drop_foreign(struct chirp *chirp, size_t root)
 	while (*chirp->end) {
 		struct chirp_job *job = *chirp->end;
 		if (job->root == root && job->depth == 1 && job->dev != chirp->devs[root]) {
+			assert(i >= chirp->waiting);
 			*chirp->end = job->next;
 			free_job(chirp, job);
 			continue;
@@ -304,6 +312,7 @@ static void take_line(struct chirp *chirp, const char *line, size_t n, struct ta
 	chirp->answering = chirp->named = false;
 	strbuf_reset(&chirp->record);
 	const struct chirp_job *job = chirp->jobs;
+	assert(job && job != chirp->unsent && chirp->waiting > 0);
 	size_t root = job->root;
 	bool listed = job->kind == CHIRP_LIST && job->depth == 0;
 	--chirp->waiting;
@@ -346,6 +355,7 @@ static void chirp_take(struct talk *talk, const char *bytes, size_t n, struct ta
 		          ? "; has a name that begins with a newline ended it?" : "");
 	if (at == 0)
 		return;
+	assert(at <= chirp->looked && chirp->looked <= in->len);
 	memmove(in->data, in->data + at, in->len - at + 1);
 	in->len -= at;
 	chirp->looked -= at;

@@ -8,6 +8,7 @@
  */
 #include "remote/chirp_impl.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 
@@ -17,6 +18,7 @@ static unsigned match(struct chirp *chirp, const struct pattern *pattern, const 
                       bool any)
 {
 	uint64_t *live = chirp->live, *next = live + chirp->words, *last;
+	assert(pattern_words(pattern) <= chirp->words);
 	unsigned verdict = pattern_root(pattern, live);
 	while (*path) {
 		if (!(verdict & PATTERN_BELOW) || (any && verdict & PATTERN_MATCH))
@@ -210,7 +212,9 @@ static void take_error(struct chirp *chirp, const struct chirp_job *job,
 static void take_record(struct chirp *chirp, const struct chirp_job *job,
                         struct chirp_record *record, struct talk_sink *sink)
 {
-	chirp->record.data[(size_t)(record->path - chirp->record.data) + record->len] = '\0';
+	const size_t from = (size_t)(record->path - chirp->record.data);
+	assert(from + record->len < chirp->record.len);
+	chirp->record.data[from + record->len] = '\0';
 	if (record->err) {
 		take_error(chirp, job, record, sink);
 		return;
@@ -375,6 +379,7 @@ bool chirp_take_line(struct chirp *chirp, const char *line, size_t n, struct tal
 {
 	const struct chirp_job *job = chirp->jobs;
 	bool complete = true;
+	assert(job && chirp->waiting > 0 && job->root < chirp->nroots);
 	if (!chirp->answering)
 		complete = take_status(chirp, job, chirp_status_read(line, n), sink);
 	else if (job->kind == CHIRP_SEARCH)

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ static uint32_t dir_number(struct chirp *chirp, size_t root, const char *path, s
 {
 	uint32_t number = UINT32_MAX;
 	struct strbuf *key = &chirp->path;
+	assert(path < key->data || path >= key->data + key->size);
 	strbuf_reset(key);
 	strbuf_number(key, root);
 	strbuf_add(key, path, len);
@@ -104,6 +106,7 @@ static void ask(struct chirp *chirp)
 void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const char *line, size_t n)
 {
 	struct k_statx st;
+	assert(chirp->hold.asked && job->part < chirp->hold.dirs.count);
 	if (chirp_stat_read(line, n, &st) != CHIRP_WHOLE)
 		talk_fail(&chirp->talk, "this is no answer of a Chirp server");
 	else
@@ -113,10 +116,14 @@ void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const ch
 /** Whether an entry is below a symlink. */
 static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *path)
 {
+	const size_t known = chirp->hold.dirs.count;
+	assert(chirp->hold.asked && chirp->hold.links);
 	for (size_t at = next_dir(path, 0, kept->dir); at > 0;
 	     at = at < kept->len ? next_dir(path, at, kept->dir) : 0) {
 		uint32_t number = dir_number(chirp, kept->root, path, at);
-		if (number < chirp->hold.dirs.count && chirp->hold.links[number])
+		/* chirp_pass() has given each of them its number. */
+		assert(number == UINT32_MAX || number < known);
+		if (number < known && chirp->hold.links[number])
 			return true;
 	}
 	return false;

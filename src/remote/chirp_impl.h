@@ -33,7 +33,7 @@ enum {
 /** Consecutive alternatives of a pattern, which one request can search for. */
 struct chirp_part {
 	char *wire;                    /* for the server */
-	struct pattern *pattern;       /* NULL: the only part */
+	struct pattern *pattern;
 };
 
 struct chirp_parts {
@@ -132,6 +132,9 @@ struct chirp_held {
 	bool passed;                   /* an object was passed on */
 };
 
+/** Invariants: `jobs` are in the order in which they are sent; the first `waiting` ones were sent,
+    at most CHIRP_WINDOW, and `unsent` is the next one, or NULL; `end` is where the list ends, and
+    `held` the size of all jobs.  While no answer is expected there are no jobs. */
 struct chirp {
 	struct talk talk;
 	struct chirp_login login;

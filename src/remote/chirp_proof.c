@@ -10,6 +10,7 @@
 
 #include "base/words.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -128,6 +129,7 @@ static void take_challenge(struct chirp *chirp, const char *path, size_t n, stru
 void chirp_take_proof(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
 {
 	bool yes = word_is(line, n, "yes"), no = word_is(line, n, "no");
+	assert(chirp->login.method < chirp->login.auth.n && chirp->step < STEP_ANSWER);
 	bool by_file = chirp->login.auth.methods[chirp->login.method] == CHIRP_UNIX;
 	if (chirp->step <= STEP_ADMITTED && chirp->step != STEP_CHALLENGE && !yes && !no) {
 		talk_fail(&chirp->talk, "this is no Chirp server");

@@ -104,7 +104,7 @@ bool remote_is_gone(struct remote *remote, struct remote_host *host)
 
 void remote_leave(struct remote *remote, struct remote_host *host, bool kill)
 {
-	host->state = LEAVING;
+	remote_set_state(host, LEAVING);
 	host->since = os_now();
 	remote_close(remote, host);
 	chirp_link_end(&host->chirp, remote->os);

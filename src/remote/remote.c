@@ -21,6 +21,7 @@
 #include "os/process.h"
 #include "remote/wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -45,6 +46,37 @@ struct remote *remote_new(struct os *os, const struct search_transport *transpor
 	return remote;
 }
 
+void remote_set_state(struct remote_host *host, enum host_state state)
+{
+	static const unsigned follow[] = {
+		[WAITING] = 1 << TALKING,
+		[TALKING] = 1 << RESTING | 1 << ENDING | 1 << LEAVING,
+		[RESTING] = 1 << TALKING | 1 << LEAVING,
+		[ENDING] = 1 << LEAVING,
+		[LEAVING] = 1 << GONE,
+		[GONE] = 0,
+	};
+	assert(follow[host->state] >> state & 1);
+	(void)follow;
+	host->state = state;
+}
+
+void remote_check(const struct remote *remote)
+{
+#ifndef NDEBUG
+	assert(remote->started <= remote->n && (remote->queue.failed
+	                                        || remote->at <= remote->queue.len));
+	for (size_t i = 0; i < remote->n && !remote->failed; ++i) {
+		const struct remote_host *host = &remote->hosts[i];
+		assert((host->state == WAITING) == (i >= remote->started) && host->n > 0);
+		assert((host->talk != NULL) == (host->state >= TALKING && host->state <= ENDING));
+		assert(host->state < LEAVING || (host->link.fd < 0 && host->link.errors < 0));
+	}
+#else
+	(void)remote;
+#endif
+}
+
 /** In the queue an entry is followed by its attributes, path, target, extended attributes and
     reason, each of the last four with a NUL. */
 void remote_queue(struct remote *remote, const struct remote_root *root,
@@ -54,6 +86,8 @@ void remote_queue(struct remote *remote, const struct remote_root *root,
 		.root = root->name, .index = root->index, .entry = *e, .why = why,
 	};
 	struct strbuf *queue = &remote->queue;
+	assert(e->path[e->len] == '\0' && (!e->target || e->target[e->target_len] == '\0')
+	       && (!e->xattrs || e->xattrs[e->xattrs_len] == '\0'));
 	strbuf_add(queue, (const char *)&queued, sizeof(queued));
 	if (e->st)
 		strbuf_add(queue, (const char *)e->st, sizeof(*e->st));
@@ -91,6 +125,7 @@ bool remote_next(struct remote *remote, struct remote_entry *entry)
 	if (entry->why)
 		entry->why = step(&at, strlen(at) + 1);
 	remote->at = (size_t)(at - remote->queue.data);
+	assert(remote->at <= remote->queue.len);
 	return true;
 }
 
@@ -164,7 +199,7 @@ static int start_wire(struct remote *remote, struct remote_host *host)
 static void ask(struct remote *remote, struct remote_host *host, const struct talk_request *request)
 {
 	struct talk_request own = *request;
-	host->state = TALKING;
+	assert(host->state == TALKING && host->talk->state == TALK_DONE);
 	host->since = os_now();
 	own.roots = host->paths;
 	own.n = host->n;
@@ -180,7 +215,7 @@ static void start(struct remote *remote, struct remote_host *host,
 {
 	host->server.alone = remote->n == 1;
 	host->server.timeout = remote->transport.timeout;
-	host->state = TALKING;
+	remote_set_state(host, TALKING);
 	host->since = os_now();
 	host->paths = malloc(host->n * sizeof(*host->paths));
 	if (!host->paths) {
@@ -209,6 +244,7 @@ static void start(struct remote *remote, struct remote_host *host,
 
 void remote_path(struct remote *remote, const char *path)
 {
+	assert(remote->n == 1 && remote->hosts[0].n == 1);
 	remote->hosts[0].roots[0].path = path;
 }
 
@@ -223,6 +259,7 @@ bool remote_again(struct remote *remote, const struct talk_request *request)
 	if (host->state != RESTING)
 		return false;
 	remote->keep = false;
+	remote_set_state(host, TALKING);
 	ask(remote, host, request);
 	return true;
 }
@@ -237,6 +274,7 @@ struct sink {
 static void sink_entry(struct talk_sink *talk_sink, const struct talk_entry *e)
 {
 	struct sink *sink = (struct sink *)talk_sink;
+	assert(e->root < sink->host->n);
 	remote_queue(sink->remote, &sink->host->roots[e->root], e, NULL);
 }
 
@@ -283,7 +321,7 @@ static void receive(struct remote *remote, struct remote_host *host, char *chunk
 	host->since = os_now();
 	if (n <= 0) {
 		talk->ops->end(talk);
-		host->state = ENDING;
+		remote_set_state(host, ENDING);
 		remote_close(remote, host);
 		return;
 	}
@@ -297,7 +335,7 @@ static void receive(struct remote *remote, struct remote_host *host, char *chunk
 		if (counts->threads < talk->counts.threads)
 			counts->threads = talk->counts.threads;
 		if (remote->keep)
-			host->state = RESTING;
+			remote_set_state(host, RESTING);
 		else
 			remote_leave(remote, host, false);
 	}
@@ -325,7 +363,7 @@ static void advance(struct remote *remote, struct remote_host *host, bool heard)
 		strbuf_destroy(&why);
 	} else if (host->state == LEAVING) {
 		if (remote_is_gone(remote, host)) {
-			host->state = GONE;
+			remote_set_state(host, GONE);
 		} else if (waited > GRACE) {
 			os_kill(remote->os, host->link.pid, SIGKILL);
 			host->since = os_now();
@@ -362,6 +400,7 @@ int remote_turn(struct remote *remote, const struct talk_request *request, int m
 		struct remote_host *host = &remote->hosts[(remote->turn + k) % remote->started];
 		bool talking = host->state == TALKING;
 		if (talking || host->state == ENDING) {
+			assert(n + 2 <= sizeof(fds) / sizeof(*fds));
 			bool sends = talking && !host->chirp.connecting && host->talk->out.len > 0;
 			short out = sends ? POLLOUT : 0;
 			polled[n] = host;
@@ -399,6 +438,7 @@ int remote_turn(struct remote *remote, const struct talk_request *request, int m
 	}
 	if (remote->failed || remote->queue.failed)
 		return fail(ENOMEM);
+	remote_check(remote);
 	return more || remote->queue.len > 0 || remote->started < remote->n;
 }
 

@@ -9,6 +9,7 @@
 
 #include "remote/chirp_link.h"
 
+/** In the order of a host's life; remote.c has a diagram. */
 enum host_state { WAITING, TALKING, RESTING, ENDING, LEAVING, GONE };
 
 struct remote_root {
@@ -16,6 +17,8 @@ struct remote_root {
 	size_t index;                  /* as given */
 };
 
+/** Invariants (remote_check()): a host that talks, rests or ends has a conversation, and one that
+    leaves or is gone has none, and no open connection; it has at least one root. */
 struct remote_host {
 	struct search_server server;
 	const char *prefix;            /* of the roots, before the path */
@@ -31,6 +34,8 @@ struct remote_host {
 	struct strbuf errors;          /* the end of its messages */
 };
 
+/** Invariants (remote_check()): hosts from `started` on are WAITING, the others are not; `at` is
+    where an entry of the queue begins, or its end. */
 struct remote {
 	struct os *os;
 	struct search_transport transport;
@@ -48,6 +53,11 @@ struct remote {
 
 /* remote.c */
 
+/** Assert the invariants; does nothing if NDEBUG is defined. */
+void remote_check(const struct remote *remote);
+
+/** The next state of a host; it must be one to which the diagram of remote.c leads. */
+void remote_set_state(struct remote_host *host, enum host_state state);
 /** Queue an entry.  @why  Of an error of the host; else NULL. */
 void remote_queue(struct remote *remote, const struct remote_root *root,
                   const struct talk_entry *e, const char *why);

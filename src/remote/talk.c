@@ -2,6 +2,8 @@
 /* What the protocols share. */
 #include "remote/talk.h"
 
+#include <assert.h>
+
 void talk_init(struct talk *talk, const struct talk_ops *ops)
 {
 	*talk = (struct talk){.ops = ops, .state = TALK_DONE};
@@ -16,6 +18,7 @@ void talk_destroy(struct talk *talk)
 void talk_sent(struct talk *talk, size_t n)
 {
 	struct strbuf *out = &talk->out;
+	assert(n <= out->len);
 	size_t left = out->len - n;
 	if (n == 0)
 		return;

@@ -132,7 +132,8 @@ struct talk_ops {
 /** Whether objects have attributes in the answer to a request. */
 bool talk_has_attributes(const struct talk_request *request);
 
-/** A conversation; a protocol puts it first in a struct of its own. */
+/** A conversation; a protocol puts it first in a struct of its own.  Invariants: TALK_FAILED has a
+    reason and nothing to send, and stays; the other states have no reason. */
 struct talk {
 	const struct talk_ops *ops;
 	enum talk_state state;

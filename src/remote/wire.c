@@ -4,6 +4,7 @@
 
 #include "select/pattern.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
 
@@ -58,6 +59,7 @@ void wire_finish(struct strbuf *out, size_t place)
 {
 	if (out->failed)
 		return;
+	assert(place + WIRE_HEAD <= out->len && out->len - place - WIRE_HEAD <= UINT32_MAX);
 	uint32_t len = htole32((uint32_t)(out->len - place - WIRE_HEAD));
 	memcpy(out->data + place, &len, sizeof(len));
 }
@@ -128,6 +130,7 @@ int wire_next(struct wire_reader *reader, struct wire_frame *frame, struct strbu
 		reader->greeted = true;
 		reader->at = WIRE_GREETING;
 	}
+	assert(reader->at <= reader->kept.len);
 	const char *bytes = reader->kept.data + reader->at;
 	size_t n = reader->kept.len - reader->at;
 	if (n < WIRE_HEAD)
@@ -157,6 +160,7 @@ void wire_forget(struct wire_reader *reader)
 	struct strbuf *kept = &reader->kept;
 	if (reader->at == 0)
 		return;
+	assert(reader->at <= kept->len);
 	kept->len -= reader->at;
 	memmove(kept->data, kept->data + reader->at, kept->len + 1);
 	reader->at = 0;
@@ -213,6 +217,7 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 		put_string(out, request->roots[i]);
 	for (size_t i = 0; i < request->nexclude; ++i)
 		put_string(out, request->exclude[i]);
+	assert(out->failed || out->len - place == WIRE_HEAD + size);
 	wire_finish(out, place);
 	return NULL;
 }

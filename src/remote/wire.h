@@ -45,7 +45,8 @@ struct wire_frame {
 	size_t len;
 };
 
-/** What was received and not used yet. */
+/** Received bytes that are not used yet.  Invariant: after wire_next() has returned 0, only one
+    incomplete frame, or a part of the greeting, follows the bytes that were used. */
 struct wire_reader {
 	struct strbuf kept;
 	size_t at;           /* bytes of it that were used */

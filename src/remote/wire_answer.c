@@ -10,6 +10,7 @@
 
 #include "getmnt/search_paper.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -65,11 +66,22 @@ static void end_order(struct wire_end *end)
 		end->counts[i] = htole64(end->counts[i]);
 }
 
-/** The same for attributes: the bytes of each number, by their counts in k_statx. */
+/* The bytes of each number in k_statx. */
+static const char widths[] = "448" "44422" "8888" "844844844844" "4444" "844" "888888888888";
+
+/** Assert that these are all bytes: a little-endian machine does not use them. */
+static void widths_check(void)
+{
+	size_t sum = 0;
+	for (const char *w = widths; *w; ++w)
+		sum += (size_t)(*w - '0');
+	assert(sum == sizeof(struct k_statx));
+	(void)sum;
+}
+
+/** The same for attributes. */
 static void statx_order(char *bytes)
 {
-	static const char widths[] = "448" "44422" "8888" "844844844844" "4444"
-	                             "844" "888888888888";
 	for (const char *w = widths; BYTE_ORDER == BIG_ENDIAN && *w; bytes += *w++ - '0') {
 		int n = *w - '0';
 		for (int i = 0; i < n / 2; ++i) {
@@ -107,6 +119,7 @@ void wire_put_entry(struct strbuf *out, const struct talk_entry *entry)
 		at += entry->xattrs_len + 1;
 	}
 	size_t size = (at + ALIGN - 1) / ALIGN * ALIGN;
+	assert(size <= UINT32_MAX && (entry->err == 0 || !entry->st));
 	item.item.size = (uint32_t)size;
 	item_order(&item);
 	char *to = strbuf_extend(out, size);
@@ -285,6 +298,7 @@ static void take_frame(struct wire_talk *wire, const struct wire_frame *frame,
 static void wire_ask(struct talk *talk, const struct talk_request *request)
 {
 	struct wire_talk *wire = (struct wire_talk *)talk;
+	assert(talk->state == TALK_DONE && wire->reader.at == 0);
 	if (!talk->met && talk->out.len == 0)
 		wire_greet(&talk->out);
 	talk->state = TALK_GOING;
@@ -343,6 +357,7 @@ struct talk *wire_talk_new(void)
 	if (!wire)
 		return NULL;
 	talk_init(&wire->talk, &ops);
+	widths_check();
 	wire->reader.server = true;
 	return &wire->talk;
 }
