@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/words.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -302,6 +303,7 @@ int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags
 				strbuf_putc(&next, '*');
 				parts->exact = false;
 			}
+			assert(next.failed || next.len <= most);
 			if (wire.len > 0 && wire.len + 1 + next.len > most) {
 				rc = add_part(parts, &wire, text + first, last - first, flags);
 				first = from;
@@ -309,6 +311,7 @@ int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags
 			strbuf_puts(&wire, wire.len ? "|" : "");
 			strbuf_add(&wire, strbuf_str(&next), next.len);
 			wire.failed |= next.failed;
+			assert(wire.failed || wire.len <= most);
 			last = to;
 		}
 		from = to + 1;

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/fail.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,8 @@ static int find_words(struct expansion *e, struct expand_place *place, unsigned 
 			next = brace->close + 1;
 		} else {
 			next = glob_atom_end(e->text, at, to, error);
+			/* scan_alternative() has found the same end. */
+			assert(next > at && next <= to);
 			strbuf_add(&e->word, e->text + at, next - at);
 			if (e->word.failed)
 				return fail(ENOMEM);
@@ -307,6 +310,31 @@ static int find_options(struct expansion *e, struct expand_place *place, unsigne
 	}, "", 0, error);
 }
 
+/** Assert the invariants of an expansion. */
+static void expand_check(const struct expansion *e)
+{
+#ifndef NDEBUG
+	uint32_t end = e->noptions;
+	for (uint32_t i = 0; i < e->nplaces; ++i) {
+		const struct expand_place *place = &e->places[i];
+		assert(place->at <= place->to && e->place_at[place->at] == i);
+		assert(i == 0 || e->places[i - 1].at < place->at);
+		assert(place->option + place->noptions == end);
+		end = place->option;
+		for (uint32_t k = 0; k < place->noptions; ++k) {
+			const struct expand_option *option = &e->options[place->option + k];
+			assert(option->place == i && option->from <= option->to
+			       && option->to <= e->words.len);
+			assert(option->next == EXPAND_END
+			       || (option->next > i && option->next < e->nplaces));
+		}
+	}
+	assert(end == 0);
+#else
+	(void)e;
+#endif
+}
+
 int expand(struct expansion *e, const char *text, size_t len, size_t first, unsigned flags,
            struct pattern_error *error)
 {
@@ -331,6 +359,7 @@ int expand(struct expansion *e, const char *text, size_t len, size_t first, unsi
 		if (find_options(e, &e->places[i], flags, error) != 0)
 			return -1;
 	}
+	expand_check(e);
 	return 0;
 }
 

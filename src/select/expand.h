@@ -43,6 +43,9 @@ struct expand_option {
 	enum expand_kind kind;
 };
 
+/** Invariants after expand(), see expand_check(): places are in the order of the text; the options
+    of a place stand together, after those of all later places, and lead to later places or the
+    end. */
 struct expansion {
 	const char *text;         /* not owned */
 	struct expand_place *places;
