@@ -2,7 +2,7 @@
 /* An index that is built of a generated tree, read back. */
 #include "unit.h"
 
-#include "index/build/build.h"
+#include "index/build/build_impl.h"
 
 #include <dirent.h>
 
@@ -251,6 +251,48 @@ UNIT_TEST(abandoned)
 	CU_ASSERT_EQUAL(errno, EINVAL);
 	index_build_free(build);
 	check_generated(&os, dirfd);
+	close(dirfd);
+	end();
+}
+
+/** Rows that wait on disk come back as they were, or the build fails: a bit is flipped,
+    or the file is truncated. */
+UNIT_TEST(spill)
+{
+	struct os os = unit_os();
+	struct index_info info = {.type = "ext4", .fresh = 1};
+	uint64_t size = 0;
+	begin();
+	int dirfd = open(top, O_RDONLY | O_DIRECTORY);
+	for (uint64_t bit = 0; bit == 0 || bit <= size * 8 + 1; bit += bit < 2 ? 1 : 37) {
+		struct index_build *build = index_build_new(&os, dirfd);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(build);
+		for (uint32_t i = 0; i < 3; ++i) {
+			struct index_row row = row_of(i, UINT32_MAX);
+			index_build_dir(build, 0, "dir", i ? 3 : 0, &row, 1);
+			for (uint32_t k = 0; k < 4; ++k) {
+				row = row_of(i, k);
+				index_build_add(build, i, "0123456789" + k, 10 - k, &row);
+			}
+		}
+		/* Bits from 1 on; 0: none; after the last one: the last byte is missing. */
+		CU_ASSERT_EQUAL(build_flush(build), 0);
+		size = build->spilled;
+		char byte;
+		if (bit > size * 8) {
+			CU_ASSERT_EQUAL(ftruncate(build->spill, (off_t)size - 1), 0);
+		} else if (bit > 0) {
+			off_t at = (off_t)(bit - 1) / 8;
+			CU_ASSERT_EQUAL(pread(build->spill, &byte, 1, at), 1);
+			byte ^= (char)(1 << (bit - 1) % 8);
+			CU_ASSERT_EQUAL(pwrite(build->spill, &byte, 1, at), 1);
+		}
+		unit_note("bit %llu of %llu", (unsigned long long)bit, (unsigned long long)size);
+		errno = 0;
+		int rc = index_build_finish(build, &info, 1);
+		CU_ASSERT(bit == 0 ? rc == 0 : rc == -1 && errno == EIO);
+		index_build_free(build);
+	}
 	close(dirfd);
 	end();
 }

@@ -70,16 +70,22 @@ static int put_block(struct index_build *build, uint32_t i, const char *bytes, s
                      uint32_t rows)
 {
 	struct build_dir *dir = &build->dirs[i];
-	const struct build_block block = {dir->last, dir->last_size, rows};
+	struct build_block block = {0, dir->last, dir->last_size, rows};
+	const size_t at = build->buffer.len;
 	assert(i < build->n && rows > 0);
 	assert(dir->last_size == 0
 	       || dir->last + dir->last_size <= build->spilled + build->buffer.len);
 	if (size > UINT32_MAX - sizeof(block))
 		return fail(EFBIG);
-	dir->last = build->spilled + build->buffer.len;
+	dir->last = build->spilled + at;
 	dir->last_size = (uint32_t)(sizeof(block) + size);
 	strbuf_add(&build->buffer, (const char *)&block, sizeof(block));
 	strbuf_add(&build->buffer, bytes, size);
+	if (!build->buffer.failed) {
+		char *to = build->buffer.data + at;
+		block.sum = build_block_sum(to, dir->last_size, dir->last);
+		memcpy(to, &block.sum, sizeof(block.sum));
+	}
 	return build->buffer.len < BUFFER && !build->buffer.failed ? 0 : write_buffer(build);
 }
 

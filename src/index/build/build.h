@@ -59,7 +59,8 @@ int index_build_put(struct index_build *build, uint32_t dir, const char *bytes, 
 
 /** Make the clusters, and replace the index.
     @threads  Number of threads that make clusters.
-    @return 0, or -1.  Errors: as index_build_add(), index_writer_finish(). */
+    @return 0, or -1.  Errors: as index_build_add(), index_writer_finish(); EIO: the rows in the
+    spill file are damaged. */
 int index_build_finish(struct index_build *build, const struct index_info *info,
                        unsigned threads);
 

@@ -9,12 +9,22 @@
 #include "index/build/build.h"
 #include "index/build/pack.h"
 
+#include <xxhash.h>
+
 /** The header of a block of the spill file.  Rows follow it. */
 struct build_block {
+	uint64_t sum;            /* build_block_sum() */
 	uint64_t prev;           /* offset of the previous block of the directory */
 	uint32_t prev_size;
 	uint32_t rows;
 };
+
+/** The checksum of the bytes of a block after `sum`.  @offset  Of the block in the spill file. */
+static inline uint64_t build_block_sum(const char *block, size_t size, uint64_t offset)
+{
+	const size_t from = sizeof(uint64_t);
+	return XXH3_64bits_withSeed(block + from, size - from, offset);
+}
 
 /** A directory; struct pack_dir has its other members. */
 struct build_dir {

@@ -54,7 +54,8 @@ struct maker {
 static const char *read_block(struct maker *maker, uint64_t offset, uint32_t size,
                               struct build_block *block)
 {
-	if (!strbuf_room(&maker->bytes, size + SPILL_SLACK))
+	assert(size >= sizeof(*block));
+	if (!strbuf_room(&maker->bytes, (size_t)size + SPILL_SLACK))
 		return fail_null(ENOMEM);
 	char *to = maker->bytes.data + maker->bytes.len;
 	for (uint32_t at = 0; at < size;) {
@@ -64,8 +65,10 @@ static const char *read_block(struct maker *maker, uint64_t offset, uint32_t siz
 			return n < 0 ? NULL : fail_null(EIO);
 		at += (uint32_t)n;
 	}
-	maker->bytes.len += size;
 	memcpy(block, to, sizeof(*block));
+	if (block->sum != build_block_sum(to, size, offset))
+		return fail_null(EIO);
+	maker->bytes.len += size;
 	return to + sizeof(*block);
 }
 
@@ -75,7 +78,7 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 {
 	const struct index_build *build = maker->finish->build;
 	const struct build_dir *dir = &build->dirs[i];
-	struct build_block block = {dir->last, dir->last_size, 0};
+	struct build_block block = {.prev = dir->last, .prev_size = dir->last_size};
 	bool known = false;
 	struct index_row self = {0};
 	index_row_lost(&self, DT_DIR);
@@ -96,10 +99,12 @@ static int add_dir(struct maker *maker, uint32_t i, uint32_t slot)
 			}
 			row.col[IC_DIR] = slot;
 			row.col[IC_NAME] = (uint64_t)(name - maker->bytes.data);
+			assert(maker->nrows < maker->room);
 			maker->names[maker->nrows].len = (uint32_t)len;
 			maker->rows[maker->nrows++] = row;
 		}
 	}
+	assert(maker->nrows < maker->room);
 	self.col[IC_DIR] = slot;
 	self.col[IC_FLAGS] |= dir->unread ? IF_UNREAD : 0;
 	self.col[IC_NAME] = maker->bytes.len;
