@@ -18,17 +18,21 @@
 
 /*
  * The text that the threads of the search make: records, each followed by the path of a directory
- * and by rows.  A record has either the rows of objects in this directory that are not directories,
- * or the row of one subdirectory.  If the path of a record is empty, its directory is the directory
- * of the previous record.  While rows are appended, the text ends with a tail.
+ * and by rows.  If the path of a record is empty, its directory is the directory of the previous
+ * record.  While rows are appended, the text ends with a tail.
  */
+enum record_kind {
+	RECORD_OBJECTS,          /* rows of objects of a directory that are not directories */
+	RECORD_DIR,              /* the row of one subdirectory */
+	RECORD_LONG,             /* instead of rows, a name that is too long for an index */
+};
+
 struct walk_record {
 	uint32_t path;           /* length of the path in bytes; 0: the directory of the previous
 	                            record */
 	uint32_t size;           /* bytes of all rows */
 	uint32_t rows;
-	uint32_t dir;            /* 1: the row is of a subdirectory; 0: the rows are of other
-	                            objects */
+	uint32_t kind;           /* enum record_kind */
 };
 
 struct walk_tail {
@@ -82,10 +86,10 @@ static void make_row(const struct walk *walk, unsigned char type, const struct k
 /** Begin a record for an object, unless the object belongs to the last record.
     @tail [in,out]
     @first  The text has no record yet. */
-static void begin_record(const struct search_object *object, struct strbuf *text,
-                         struct walk_tail *tail, bool first)
+static void begin_record(const struct search_object *object, enum record_kind kind,
+                         struct strbuf *text, struct walk_tail *tail, bool first)
 {
-	struct walk_record head = {.dir = object->type == DT_DIR}, last;
+	struct walk_record head, last;
 	bool same = false;
 	if (!first) {
 		memcpy(&head, text->data + tail->path, sizeof(head));
@@ -93,11 +97,11 @@ static void begin_record(const struct search_object *object, struct strbuf *text
 		       && memcmp(text->data + tail->path + sizeof(head), object->dir,
 		                 object->dir_len) == 0;
 		memcpy(&last, text->data + tail->last, sizeof(last));
-		if (same && !last.dir && object->type != DT_DIR)
+		if (same && last.kind == RECORD_OBJECTS && kind == RECORD_OBJECTS)
 			return;
 	}
 	head = (struct walk_record){
-		.path = same ? 0 : (uint32_t)object->dir_len, .dir = object->type == DT_DIR,
+		.path = same ? 0 : (uint32_t)object->dir_len, .kind = kind,
 	};
 	tail->last = (uint32_t)text->len;
 	tail->path = same ? tail->path : tail->last;
@@ -111,6 +115,9 @@ static void put_line(void *arg, const struct search_object *object, struct strbu
 	struct walk_tail tail = {0};
 	struct index_row row;
 	bool first = text->len == 0;
+	const size_t len = strlen(object->name);
+	const enum record_kind kind = len > INDEX_NAME_MAX ? RECORD_LONG
+	                              : object->type == DT_DIR ? RECORD_DIR : RECORD_OBJECTS;
 	if (text->failed)
 		return;
 	if (!first) {
@@ -121,9 +128,12 @@ static void put_line(void *arg, const struct search_object *object, struct strbu
 		       && tail.last + sizeof(struct walk_record) <= text->len);
 	}
 	make_row(walk, object->type, (const struct k_statx *)(const void *)object->st, &row);
-	begin_record(object, text, &tail, first);
+	begin_record(object, kind, text, &tail, first);
 	size_t from = text->len;
-	spill_put(text, object->name, strlen(object->name), &row);
+	if (kind == RECORD_LONG)
+		strbuf_add(text, object->name, len);
+	else
+		spill_put(text, object->name, len, &row);
 	if (text->failed)
 		return;
 	struct walk_record record;
@@ -185,6 +195,9 @@ static uint32_t dir_of(struct walk *walk, const char *path, size_t n)
 	while (at.end < n) {
 		const char *name = path + at.end;
 		size_t len = (size_t)((const char *)memchr(name, '/', n - at.end) - name);
+		/* refuse_name() was called for this directory; objects below it are left out. */
+		if (len > INDEX_NAME_MAX)
+			return UINT32_MAX;
 		at.dir = child_of(walk, at.dir, name, len);
 		at.end += len + 1;
 		if (at.dir == UINT32_MAX)
@@ -217,20 +230,46 @@ static void set_dir(struct walk *walk, uint32_t dir, const struct index_row *row
 	}
 }
 
+/** Report an object that is left out since its name is too long: exFAT has names of 255 characters.
+    The index is incomplete. */
+static void refuse_name(struct walk *walk, const char *path)
+{
+	++walk->counts->errors;
+	if (walk->options->report)
+		walk->options->report(walk->options->arg, path, SEARCH_ERR_OPEN, ENAMETOOLONG);
+}
+
+/** The same for a name in the directory of walk->path. */
+static void refuse_long(struct walk *walk, const char *name, size_t len)
+{
+	struct strbuf path = {0};
+	strbuf_puts(&path, walk->options->path);
+	strbuf_puts(&path, path.len < walk->prefix ? "/" : "");
+	strbuf_add(&path, strbuf_str(&walk->path), walk->path.len);
+	strbuf_add(&path, name, len);
+	refuse_name(walk, strbuf_str(&path));
+	strbuf_destroy(&path);
+}
+
 /** Add the rows of a record to the index.  @rows  SPILL_SLACK bytes after the rows are readable. */
 static void take_rows(struct walk *walk, uint32_t dir, const struct walk_record *record,
                       const char *rows)
 {
-	if (!record->dir) {
+	if (record->kind == RECORD_OBJECTS) {
 		walk->counts->objects += record->rows;
 		if (index_build_put(walk->build, dir, rows, record->size, record->rows) != 0)
 			end_walk(walk, errno);
 		return;
 	}
+	assert(record->rows == 1);
+	if (record->kind == RECORD_LONG) {
+		refuse_long(walk, rows, record->size);
+		return;
+	}
 	struct index_row row;
 	size_t len;
 	const char *name = spill_get(&rows, &row, &len);
-	assert(record->rows == 1 && len > 0);
+	assert(len > 0);
 	uint32_t child = child_of(walk, dir, name, len);
 	++walk->counts->dirs;
 	if (child != UINT32_MAX)
@@ -242,7 +281,7 @@ static void take_lines(void *arg, struct strbuf *text, uint64_t n)
 	struct walk *walk = arg;
 	uint32_t dir = UINT32_MAX;
 	(void)n;
-	if (text->failed || text->len == 0) {
+	if (text->failed) {
 		end_walk(walk, ENOMEM);
 		return;
 	}
@@ -258,7 +297,6 @@ static void take_lines(void *arg, struct strbuf *text, uint64_t n)
 			dir = dir_of(walk, at + prefix, record.path - prefix);
 		}
 		at += record.path;
-		assert(dir != UINT32_MAX || walk->error);
 		if (dir != UINT32_MAX)
 			take_rows(walk, dir, &record, at);
 		at += record.size;
@@ -281,10 +319,17 @@ static void take_object(struct walk *walk, const char *path)
 {
 	const char *name;
 	uint32_t dir = above(walk, path, &name);
-	struct walk_record record = {.rows = 1, .dir = search_type(walk->search) == DT_DIR};
+	struct walk_record record = {
+		.rows = 1,
+		.kind = search_type(walk->search) == DT_DIR ? RECORD_DIR : RECORD_OBJECTS,
+	};
 	struct index_row row;
 	if (dir == UINT32_MAX || !*name)
 		return;
+	if (strlen(name) > INDEX_NAME_MAX) {
+		refuse_name(walk, path);
+		return;
+	}
 	make_row(walk, search_type(walk->search),
 	         (const struct k_statx *)(const void *)getmnt_search_statx(walk->search), &row);
 	strbuf_reset(&walk->row);
@@ -317,6 +362,8 @@ static void take_error(struct walk *walk, const struct searchent *e)
 	if (walk->options->report)
 		walk->options->report(walk->options->arg, e->path, e->errsource, e->err);
 	if (dir == UINT32_MAX || e->errsource == SEARCH_ERR_STAT)
+		return;
+	if (strlen(name) > INDEX_NAME_MAX)
 		return;
 	if (*name)
 		dir = child_of(walk, dir, name, strlen(name));

@@ -148,7 +148,9 @@ static int apply_handle(struct index_watch *w, struct refresh *r, int rootfd, si
 	for (uint32_t p = reported->first; p != EVENTS_NONE && rc == 0; p = place->next) {
 		place = &w->events.places[p];
 		const char *name = file_events_name(&w->events, place);
-		if (strcmp(name, ".") != 0)
+		if (place->len > INDEX_NAME_MAX)
+			r->incomplete = true;
+		else if (strcmp(name, ".") != 0)
 			rc = refresh_entry(r, at, fd, name, place->len);
 	}
 	/* Store the times that the directory had before its names were examined. */
