@@ -2,8 +2,8 @@
 /**
  * A table whose cells are made one by one, for a terminal or as JSON.
  */
-#ifndef GM_CMD_TABLE_H
-#define GM_CMD_TABLE_H
+#ifndef GM_CMD_INDEX_TABLE_H
+#define GM_CMD_INDEX_TABLE_H
 
 #include "cmd/column.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "index/build/spill.h"
 
+#include "index/segment/bytes.h"
+
 #include <assert.h>
 
 enum {
@@ -8,18 +10,6 @@ enum {
 	COLUMNS = IC_COUNT - FIRST,
 	WIDTHS = (COLUMNS + 1) / 2,   /* bytes of the widths of all columns */
 };
-
-/** Convert a signed difference to an unsigned number that is small if the absolute value is
-    small. */
-static uint64_t fold(uint64_t difference)
-{
-	return difference << 1 ^ (uint64_t)-(int64_t)(difference >> 63);
-}
-
-static uint64_t unfold(uint64_t folded)
-{
-	return folded >> 1 ^ -(folded & 1);
-}
 
 void spill_put(struct strbuf *to, const char *name, size_t len, const struct index_row *row)
 {
@@ -32,10 +22,10 @@ void spill_put(struct strbuf *to, const char *name, size_t len, const struct ind
 	values[COLUMNS] = 0;
 	/* Most times are near the modification time, so their differences take few bytes. */
 	const uint64_t mtime = row->col[IC_MSEC];
-	values[IC_MSEC - FIRST] = fold(mtime - index_from_signed(0));
-	values[IC_CSEC - FIRST] = fold(row->col[IC_CSEC] - mtime);
-	values[IC_ASEC - FIRST] = fold(row->col[IC_ASEC] - mtime);
-	values[IC_BSEC - FIRST] = fold(row->col[IC_BSEC] - mtime);
+	values[IC_MSEC - FIRST] = zigzag(mtime - index_from_signed(0));
+	values[IC_CSEC - FIRST] = zigzag(row->col[IC_CSEC] - mtime);
+	values[IC_ASEC - FIRST] = zigzag(row->col[IC_ASEC] - mtime);
+	values[IC_BSEC - FIRST] = zigzag(row->col[IC_BSEC] - mtime);
 	unsigned char *widths = (unsigned char *)to->data + begin;
 	*widths++ = (unsigned char)len;
 	char *at = (char *)widths + WIDTHS;
@@ -71,11 +61,11 @@ const char *spill_get(const char **from, struct index_row *row, size_t *len)
 		at += n;
 	}
 	memcpy(row->col + FIRST, values, COLUMNS * sizeof(*values));
-	const uint64_t mtime = unfold(values[IC_MSEC - FIRST]) + index_from_signed(0);
+	const uint64_t mtime = unzigzag(values[IC_MSEC - FIRST]) + index_from_signed(0);
 	row->col[IC_MSEC] = mtime;
-	row->col[IC_CSEC] = mtime + unfold(values[IC_CSEC - FIRST]);
-	row->col[IC_ASEC] = mtime + unfold(values[IC_ASEC - FIRST]);
-	row->col[IC_BSEC] = mtime + unfold(values[IC_BSEC - FIRST]);
+	row->col[IC_CSEC] = mtime + unzigzag(values[IC_CSEC - FIRST]);
+	row->col[IC_ASEC] = mtime + unzigzag(values[IC_ASEC - FIRST]);
+	row->col[IC_BSEC] = mtime + unzigzag(values[IC_BSEC - FIRST]);
 	*from = at + *len;
 	return at;
 }

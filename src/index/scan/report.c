@@ -197,9 +197,9 @@ static uint32_t place_of(struct report *r, index_dir dir)
 /** Get the number of the extension of a name; segment.h defines extensions.  @return 0, or -1. */
 static int extension_of(struct report *r, const char *name, size_t len, uint32_t *key)
 {
-	const char *dot = memrchr(name, '.', len);
-	size_t from = dot && dot > name ? (size_t)(dot + 1 - name) : len;
-	return intern_put(&r->extensions, name + from, len - from, key);
+	size_t ext_len = 0;
+	const char *extension = name_extension(name, len, &ext_len);
+	return intern_put(&r->extensions, extension ? extension : "", ext_len, key);
 }
 
 /** Get the key of an object.

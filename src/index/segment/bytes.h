@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Little-endian numbers in the files of an index: append numbers to a buffer, and read numbers from
- * bytes without reading past their end.
+ * bytes without reading past their end; signed numbers as unsigned ones.
  */
 #ifndef GM_INDEX_SEGMENT_BYTES_H
 #define GM_INDEX_SEGMENT_BYTES_H
@@ -10,6 +10,17 @@
 
 #include <assert.h>
 #include <endian.h>
+
+/** Convert a signed number to an unsigned number that is small if the absolute value is small. */
+static inline uint64_t zigzag(uint64_t n)
+{
+	return n << 1 ^ -(n >> 63);
+}
+
+static inline uint64_t unzigzag(uint64_t n)
+{
+	return n >> 1 ^ -(n & 1);
+}
 
 static inline void bytes_put32(struct strbuf *out, uint32_t value)
 {

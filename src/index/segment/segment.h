@@ -162,4 +162,7 @@ int segment_row(struct segment *segment, uint32_t row, uint32_t columns, struct 
     @return 0, or -1 (EBADMSG, ENOMEM). */
 int segment_check(struct segment *segment, struct strbuf *why);
 
+/** Get the extension of a name.  @return NULL: the name has no extension. */
+const char *name_extension(const char *name, size_t len, size_t *ext_len);
+
 #endif

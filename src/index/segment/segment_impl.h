@@ -67,6 +67,7 @@
 #define GM_INDEX_SEGMENT_SEGMENT_IMPL_H
 
 #include "base/fail.h"
+#include "index/segment/bytes.h"
 #include "index/segment/segment.h"
 #include "os/map.h"
 
@@ -186,17 +187,6 @@ static inline unsigned pack_bits(uint64_t value)
 	return pack_bits_valid(bits) ? bits : 64;
 }
 
-/** Convert a signed number to an unsigned number that is small if the absolute value is small. */
-static inline uint64_t zigzag(uint64_t n)
-{
-	return n << 1 ^ -(n >> 63);
-}
-
-static inline uint64_t unzigzag(uint64_t n)
-{
-	return n >> 1 ^ -(n & 1);
-}
-
 /* Columns (columns.c). */
 
 /** Get the reference column of a column, whose values may be stored as differences to those of the
@@ -231,8 +221,6 @@ void filter_seal(uint8_t *blocks, uint32_t nblocks, enum segment_filter filter);
 /** Whether the checksum of a block of a filter is right. */
 bool filter_block_valid(const uint8_t *blocks, uint32_t block, enum segment_filter filter);
 
-/** Get the extension of a name.  @return NULL: the name has no extension. */
-const char *name_extension(const char *name, size_t len, size_t *ext_len);
 
 /** Get the next trigram from the previous trigram and the next byte, as a number below 1 << 24; get
     the hash of a trigram. */
