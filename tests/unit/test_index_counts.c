@@ -220,3 +220,28 @@ UNIT_TEST(journal)
 	CU_ASSERT(read_limited() > 0);
 	tree_end(&tree);
 }
+
+/** Directories that have no name, as only the root may: readers refuse them, or pass them on. */
+UNIT_TEST(nameless)
+{
+	for (unsigned k = 0; k < 6; ++k) {
+		os = unit_os();
+		world_begin(&tree);
+		struct world *world = world_new(k + 1, 100, 1000, 40);
+		for (unsigned i = 1 + k; i < 100; i += 1 + 9 * k)
+			*world->dirs[i].name = '\0';
+		CU_ASSERT_EQUAL_FATAL(world_build(world, &os, tree.fd), 0);
+		unit_note("world %u", k);
+		read_limited();
+		struct index *index = index_open(&os, tree.fd, INDEX_WRITE);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(index);
+		index_dir root = index_root(index);
+		struct index_row row = {{[IC_MODE] = S_IFREG}};
+		CU_ASSERT_EQUAL(index_put(index, root, "x", 1, &row), 0);
+		CU_ASSERT_EQUAL(index_fold(index, true), 0);
+		index_close(index);
+		read_limited();
+		free(world);
+		tree_end(&tree);
+	}
+}

@@ -145,8 +145,8 @@ static int place_below(struct report *r, const struct step *step, struct place *
 {
 	if (place->row == USAGE_NONE || ++place->depth > r->depth)
 		return 0;
-	/* Only the start has a row without a parent. */
-	assert(r->nplaces > 0 && step->len > 0);
+	/* The start has the first place. */
+	assert(r->nplaces > 0 && r->places[0].row != USAGE_NONE);
 	size_t len;
 	const char *above = usage_path(r->usage, place->row, &len);
 	strbuf_reset(&r->path);
