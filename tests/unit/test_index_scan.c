@@ -9,6 +9,7 @@
 #include "store_world.h"
 #include "tree.h"
 
+#include "base/fail.h"
 #include "base/map64.h"
 #include "index/scan/scan.h"
 
@@ -300,6 +301,44 @@ UNIT_TEST(nothing)
 	CU_ASSERT_TRUE(!scan_next(scan) && errno == 0);
 	scan_free(scan);
 	query_free(query);
+	index_close(index);
+	free(w);
+	tree_end(&tree);
+}
+
+/** Refuse the second directory by an error. */
+static int enter_one(void *arg, const struct source_object *dir, uint32_t *mark)
+{
+	(void)dir, (void)mark;
+	return ++*(unsigned *)arg == 2 ? fail(EIO) : 1;
+}
+
+/** After an error of enter(), the start is still found with its own path. */
+UNIT_TEST(enter_error)
+{
+	struct query_bounds bounds;
+	struct source_object in;
+	unsigned calls = 0, deep = 0;
+	STRBUF(path);
+	os = unit_os();
+	struct world *w = world_new(3, 60, 100, 20);
+	struct index *index = world_open(w, &os, &tree);
+	query_bounds(NULL, &bounds);
+	for (uint32_t i = 1; i < w->ndirs && !deep; ++i) {
+		uint32_t parent = w->dirs[i].parent;
+		deep = parent && w->dirs[parent].parent ? i : 0;
+	}
+	CU_ASSERT_FATAL(deep > 0);
+	CU_ASSERT_EQUAL(index_path(index, w->dirs[deep].dir, index_root(index), &path), 0);
+	struct scan *scan = scan_new(index, &(struct scan_options){
+		.start = index_root(index), .bounds = &bounds, .enter = enter_one, .arg = &calls,
+	});
+	CU_ASSERT_PTR_NOT_NULL_FATAL(scan);
+	CU_ASSERT(scan_find(scan, path.data, path.len, &in) == -1 && errno == EIO);
+	CU_ASSERT_EQUAL(calls, 2);
+	CU_ASSERT_EQUAL(scan_find(scan, "", 0, &in), 1);
+	CU_ASSERT_EQUAL(in.path_len, 0);
+	scan_free(scan);
 	index_close(index);
 	free(w);
 	tree_end(&tree);

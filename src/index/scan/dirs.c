@@ -225,7 +225,10 @@ int scan_enter(struct scan *scan, index_dir dir, struct source_object *object)
 	}
 	uint32_t number = known - SD_PLACED;
 	assert(known >= SD_PLACED && number < scan->ndirs);
-	if (scan->path_of != number && build_path(scan, number) != 0)
+	bool built = scan->path_of == number;
+	/* After an error the path is that of no directory. */
+	scan->path_of = SOURCE_NONE;
+	if (!built && build_path(scan, number) != 0)
 		return -1;
 	while (scan->nchain > 0) {
 		const struct scan_link *link = &scan->chain[--scan->nchain];
