@@ -2,8 +2,8 @@
 /**
  * Search, for libgetmnt and getmnt search; include/getmnt/search.h is the public interface.
  *
- * Like discovery, it is a policy for bfs.  The caller, who knows the mounts, specifies what must
- * not be accessed and which mounts may be entered (src/lib/libgetmnt_search.c).
+ * The search is a policy for bfs (src/bfs.h), as discovery is.  The caller reads the mounts and
+ * specifies which of them may be entered (src/lib/libgetmnt_search.c).
  */
 #ifndef GM_SEARCH_SEARCH_H
 #define GM_SEARCH_SEARCH_H
@@ -21,45 +21,54 @@
 
 typedef struct getmnt_search SEARCH;
 
-/** The most descriptors that a search uses; and at most half of those that the process may have. */
+/** Maximum number of descriptors that a search uses; it uses at most half of the number that the
+    process may have. */
 enum { SEARCH_FDS = 8192 };
 
 /**
  * Start a search.
  *
  * @os
- *         The capabilities, and the calls made before the search; copied.
+ *         The capabilities of the kernel, and the counts of calls made before the search; copied.
  * @mounts, query
- *         Taken over, also on failure.
- * Everything else is as in getmnt_search_open().
+ *         Owned by the search from now on, also on failure.
+ * The other parameters and the result are as for getmnt_search_open().
  */
 SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char *const roots[],
                    size_t n, const char *pattern, const struct search_options *options,
                    struct query *query);
 
-/** As getmnt_search_open(), with a query instead of that of the options.
-    @query  Taken over, also on failure; valid until the search is closed.  NULL: none. */
+/** Start a search as getmnt_search_open() does, but with this query instead of the options' query.
+    @query  Owned by the search from now on, also on failure.  NULL: none. */
 SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
                     const struct search_options *options, struct query *query);
 
-/** An object of which a query reaches an action. */
+/** An object for which a query has reached an action. */
 struct search_visit {
-	struct query_object object;  /* as at QUERY_ALL; object.st is NULL if it was not needed */
-	uint64_t actions;            /* query_outcome.actions: the reached ones; 0: query_run()
-	                                finds out */
-	const char *path;            /* as printed */
-	const char *root;            /* the given root at or above it */
-	size_t prefix;               /* bytes of it before its path on another host; 0 */
-	const char *below;           /* its path below the root, without a leading slash; "" */
+	struct query_object object;  /* complete, as at QUERY_ALL; object.st is NULL if no
+	                                attributes were needed */
+	uint64_t actions;            /* query_outcome.actions: the reached actions; 0: query_run()
+	                                determines them */
+	const char *path;            /* path of the object, as printed */
+	const char *root;            /* the given root: the object itself or a directory above it */
+	size_t prefix;               /* length of "ssh://host" in `path`, before the path on another
+	                                host; 0: this host */
+	const char *below;           /* path of the object below the root, without a leading slash;
+	                                "": the root */
 	SEARCH *search;
 	int dirfd;                   /* for search_visit_dir() */
 };
 
-enum search_go { SEARCH_GO, SEARCH_PRUNE /* do not enter it */, SEARCH_STOP /* end */ };
+enum search_go {
+	SEARCH_GO,
+	SEARCH_PRUNE,             /* do not enter the directory */
+	SEARCH_STOP               /* end the search */
+};
 
-/** An object for line(). */
+/** An object for search_more.line(). */
 struct search_object {
-	const char *dir;          /* path of its directory, escaped */
+	const char *dir;          /* path of the directory that contains the object, escaped by
+	                             search_more.escape() */
 	size_t dir_len;
 	const char *name;
 	unsigned char type;       /* DT_* */
@@ -70,116 +79,125 @@ struct search_object {
 struct search_more {
 	unsigned types;           /* 1 << DT_*: return only these types, which costs a statx if the
 	                             directory does not list them; 0: all */
-	bool type;                /* search_type() must be known, at the same cost */
-	bool links;               /* search_target() must be known: costs a call for each link */
-	bool xattrs;              /* search_xattrs() must be known: a call for each object.
-	                             Requires SEARCH_METADATA, and that lines is NULL */
-	unsigned mask;            /* K_STATX_*: fetched in addition, with SEARCH_METADATA */
-	bool statx;               /* only getmnt_search_statx() is used: info is NULL */
+	bool type;                /* search_type() must be known: costs a statx if the directory
+	                             does not list the type */
+	bool links;               /* search_target() must be known: costs a call for each symlink */
+	bool xattrs;              /* search_xattrs() must be known: costs a call for each object.
+	                             Requires SEARCH_METADATA, and that `lines` is NULL */
+	unsigned mask;            /* K_STATX_*: further attributes to get, with SEARCH_METADATA */
+	bool statx;               /* the caller uses only getmnt_search_statx(): info is NULL */
 	bool optional;            /* also return objects whose attributes are unavailable */
-	/* Takes n lines made by the reading threads: complete paths, each ended by `end`, unless
-	   line() makes them.  It may take the text, and leave another one in its place.
-	   getmnt_search_read() then returns only errors, and the few objects that are not
-	   lines.  Requires SEARCH_INCLUDEROOT, no order, and links false; or NULL. */
+	/* Takes n lines made by the reading threads: a complete path followed by `end`, or the text
+	   of line().  The function may keep the text and leave another buffer in its place.
+	   getmnt_search_read() then returns only errors, and the few objects that were not made
+	   into lines.  Requires SEARCH_INCLUDEROOT, no order, and that `links` is false.  NULL: no
+	   lines. */
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
-	bool count;               /* only n is used: the text stays empty */
+	bool count;               /* lines() uses only n: the text stays empty */
 	char end;
-	/* Append the line of an object with its end, in any thread; and escape a path for the
-	   line, byte by byte, keeping '/'.  Or NULL. */
+	/* Called in any thread; may be NULL.  Append the line of an object, with its end.  Append a
+	   path, escaped byte by byte for a line, except '/'. */
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
-	void (*watch)(void *arg); /* called before each read; or NULL */
-	/* For a query with waits: perform the actions of an object, in the caller's thread,
-	   before it is entered.  getmnt_search_read() then returns only errors.  Otherwise NULL. */
+	void (*watch)(void *arg); /* called before each step of reading; may be NULL */
+	/* For a query whose directories must not be entered before their actions are performed:
+	   perform the actions of an object, in the owner's thread.  getmnt_search_read() then
+	   returns only errors.  NULL: the caller performs the actions after
+	   getmnt_search_read(). */
 	enum search_go (*visit)(void *arg, const struct search_visit *visit);
-	/* A mount was not delegated: its path, and why, as a phrase; in the caller's thread.  Or
-	   NULL. */
+	/* Called in the owner's thread if a mount was not delegated to its server: the path of the
+	   mount, and the reason as a phrase.  May be NULL. */
 	void (*undelegated)(void *arg, const char *path, const char *why);
-	bool roots;               /* also return each root, at depth 0; it need not be a
+	bool roots;               /* also return each root, at depth 0, even if the root is not a
 	                             directory */
-	bool follow_roots;        /* with roots: follow a symlink that is a root */
-	/* The one root is open: this directory is searched, whatever its path leads to by now. */
+	bool follow_roots;        /* with `roots`: follow a root that is a symlink */
+	/* There is one root, whose directory is already open as rootfd: search this directory, even
+	   if the path of the root leads to a different one. */
 	bool opened;
-	int rootfd;               /* borrowed, until the first getmnt_search_read() */
-	bool files;               /* return a root that is not a directory, if its last component
-	                             matches */
-	const char *prefix;       /* printed before each root, as "ssh://host"; NULL: "".
-	                             Not used with name */
-	/* Roots are seen by NFS too.  One that NFS shows in another way is an error: something is
-	   mounted on it or below (EBUSY), or only exports below it are shown (EXDEV).  With roots
-	   and SEARCH_METADATA their attributes are not those in a cache, and have
-	   k_statx.fs_ids. */
+	int rootfd;               /* borrowed until the first getmnt_search_read() */
+	bool files;               /* if a root is not a directory, return the root if its last
+	                             component matches */
+	const char *prefix;       /* text printed before each root, such as "ssh://host"; NULL: "".
+	                             Not used with `name` */
+	/* NFS clients see the roots too.  A root is an error if NFS shows clients something
+	   different: because a mount is on the root or below it (EBUSY), or because only the
+	   exports below it are shown (EXDEV).  With `roots` and SEARCH_METADATA, the attributes of
+	   the root are not taken from a cache, and k_statx.fs_ids is set. */
 	bool exported;
-	/* The one root is a part of a larger search, see struct talk_request: the name begins
-	   the paths of objects, and pattern and depths count from its first name_root bytes.
-	   Not with SEARCH_FOLLOW; NULL: no part. */
+	/* The one root is a part of a larger search, see struct talk_request: paths of objects
+	   begin with `name`, and the pattern and the depths apply to the path after the first
+	   name_root bytes of `name`.  Not with SEARCH_FOLLOW.  NULL: the root is not a part. */
 	const char *name;
 	size_t name_root;
-	unsigned mindepth, maxdepth;   /* other objects are skipped silently; 0 and UINT_MAX: no
-	                                  limit.  Objects of a root are at depth 1 */
-	bool one_device;          /* with XDEV: do not enter subvolumes of btrfs either, whose
-	                             device is another one */
-	const char *exclude_types;   /* search_mounts.exclude_types; it remains valid until
-	                             getmnt_search_close() */
-	/* Objects come from it, directories are not read.  Not with SEARCH_FOLLOW.  NULL: none. */
+	unsigned mindepth, maxdepth;   /* objects outside of these depths are skipped silently; 0
+	                                  and UINT_MAX: no limit.  Objects in a root are at depth
+	                                  1 */
+	bool one_device;          /* with XDEV: do not enter subvolumes of btrfs either, since they
+	                             have other device numbers */
+	const char *exclude_types;   /* search_mounts.exclude_types: remains valid until
+	                                getmnt_search_close() */
+	/* The objects come from this source instead of directories.  Not with SEARCH_FOLLOW.  NULL:
+	   directories are read. */
 	const struct search_source *source;
-	bool alters;              /* commands get what is found: what the source says of it is
-	                             verified */
-	bool dirs;                /* search_visit_dir() is called */
+	bool alters;              /* found objects are passed to commands: verify the facts that the
+	                             source states about them */
+	bool dirs;                /* search_visit_dir() will be called */
 	void *arg;
 };
 
-/** Change the settings; call it before the first getmnt_search_read(). */
+/** Set the settings; call this before the first getmnt_search_read(). */
 void search_more(SEARCH *search, const struct search_more *more);
 
-/** The last object, for a query.  @visit [out]  Valid until the next getmnt_search_read(). */
+/** Describe the last object for a query.  @visit [out]  Valid until the next
+    getmnt_search_read(). */
 void search_last(SEARCH *search, struct search_visit *visit);
 
 /**
- * The directory that contains an object, whose name in it is visit->object.name.
- *
- * It is the directory that was read, even if its path leads to another one by now.
+ * Open the directory that contains an object.  visit->object.name is the object's name in it.
  *
  * @return a descriptor made with O_PATH, borrowed until the next object; or -1.
- * Errors: ESTALE: it was moved or replaced; EREMOTE: it is on another host; those of openat2(2).
+ * Errors: ESTALE: the directory's path now leads to a different directory than the one that was
+ *         read.  EREMOTE: the object is on another host.  Errors of openat2(2).
  */
 int search_visit_dir(const struct search_visit *visit);
 
-/** Where the last entry is.
-    @below [out]  Its path below its root, "/a/b"; "": the root.  Valid as long as the entry.
-    @return the index of its root. */
+/** Get the root of the last entry, and the entry's path below it.
+    @below [out]  "/a/b"; "": the root.  Valid until the next getmnt_search_read().
+    @return the index of the root. */
 size_t search_below(const SEARCH *search, const char **below);
 
-/** The target of the last object, if it is a symlink; NULL: not requested, or unknown. */
+/** The target of the last object, if it is a symlink; NULL: not requested, unknown, or not a
+    symlink. */
 const char *search_target(const SEARCH *search);
 
-/** The names of the extended attributes of the last object, each with its NUL, and after them an
-    empty one; NULL: not requested, or unknown. */
+/** The names of the extended attributes of the last object, each followed by a NUL, and an empty
+    name at the end; NULL: not requested, or unknown. */
 const char *search_xattrs(const SEARCH *search);
 
-/** If watch is set: a directory that was read recently, initially ""; valid until the next
-    getmnt_search_read(). */
+/** The path of a directory that was read recently, initially ""; valid until the next
+    getmnt_search_read().  Requires search_more.watch. */
 const char *search_where(SEARCH *search);
 
-/** Whether nothing may be written on the terminal: ssh may be asking for a password there. */
+/** Whether nothing may be written to the terminal, because ssh may be asking for a password
+    there. */
 bool search_asks(const SEARCH *search);
 
-/** End the search; afterwards all counts are complete. */
+/** End the search; after this call all counts are complete. */
 void search_stop(SEARCH *search);
 
-/** The index of the given directory that is being searched, before the first read undefined. */
+/** The index of the root of the last entry; undefined before the first getmnt_search_read(). */
 size_t search_root(const SEARCH *search);
 
-/** The type of the last object, DT_*; DT_UNKNOWN for an error. */
+/** The type of the last object, DT_*; DT_UNKNOWN if the last entry is an error. */
 unsigned char search_type(const SEARCH *search);
 
-/** The counts of the search. */
+/** The counts of system calls of the search. */
 const struct os *search_os(const SEARCH *search);
 
-/** The query; or NULL. */
+/** The query of the search; NULL: none. */
 const struct query *search_query(const SEARCH *search);
 
-/** The counts of the calls that probed the kernel and read the mounts. */
+/** The counts of system calls that probed the kernel and read the mounts. */
 const struct os *search_looked(const SEARCH *search);
 
 #endif

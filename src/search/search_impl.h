@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of the search.
+ * Types and functions shared by the files of src/search/.
+ *
+ * "Owner's thread" is the thread that calls getmnt_search_read(); workers are the threads that bfs
+ * starts to read directories.
  */
 #ifndef GM_SEARCH_IMPL_H
 #define GM_SEARCH_IMPL_H
@@ -28,15 +31,16 @@ enum {
 	CHUNK = 1024,             /* nodes per allocation */
 	CHUNKS = 32768,
 	ORDER_FLAGS = SEARCH_BYNAME | SEARCH_BYINODE,
-	LOOK_UNOPENED = -2,       /* a descriptor that is opened when it is needed */
+	LOOK_UNOPENED = -2,       /* a descriptor that is opened only when needed */
 };
 
 /** The properties that all entries of a directory share. */
 struct node {
-	uint64_t avoid;           /* the node in the table of mounts, AVOID_NONE, AVOID_UNKNOWN */
-	uint64_t mount;           /* its mount ID; 0: unknown */
-	uint64_t self;            /* with FOLLOW: its number in struct seen */
-	uint64_t live[];          /* states of the pattern: search->want.words */
+	uint64_t avoid;           /* node of the directory in search_mounts.avoid; AVOID_NONE,
+	                             AVOID_UNKNOWN */
+	uint64_t mount;           /* ID of the directory's mount; 0: unknown */
+	uint64_t self;            /* with FOLLOW: number of the directory in search_shared.seen */
+	uint64_t live[];          /* live states of the pattern: search->want.words words */
 };
 
 /** A node with enough room for any pattern. */
@@ -45,12 +49,14 @@ union new_node {
 	uint64_t words[3 + PATTERN_WORDS_MAX];
 };
 
-/** What the name of an entry has decided: the note that bfs keeps of it, so that no name is tested
-    twice. */
+/** The result of matching the name of an entry.  Stored as the note that bfs keeps with the entry,
+    so that no name is matched twice. */
 struct name_note {
-	uint32_t tested : 1;      /* `does` is known; if it may be a directory, also `child` */
-	uint32_t does : 2;        /* enum pattern_verdict */
-	uint32_t child : 29;      /* its node, but for `self`, if it is a directory */
+	uint32_t tested : 1;      /* `does` is valid; if the entry may be a directory, `child`
+	                             too */
+	uint32_t does : 2;        /* bits of enum pattern_verdict */
+	uint32_t child : 29;      /* if the entry may be a directory: number of its node, whose
+	                             `self` is not set yet */
 	struct query_memo memo;
 };
 _Static_assert(sizeof(struct name_note) == sizeof(uint64_t), "notes of bfs");
@@ -73,175 +79,198 @@ static inline uint64_t name_note_put(struct name_note name)
 /** A symlink to a directory that is still to be searched. */
 struct pending_link {
 	struct pending_link *next;
-	uint64_t mount;           /* of the target */
+	uint64_t mount;           /* ID of the target's mount */
 	int32_t depth;
 	uint32_t nabove;
-	struct seen_dir *above;   /* the directory of the symlink, and its ancestors, upwards */
-	const char *via;          /* the symlink's path below the root */
+	struct seen_dir *above;   /* `nabove` directories: the one with the symlink, its parent, and
+	                             so on upwards */
+	const char *via;          /* path of the symlink below the given root */
 	const char *target;       /* the path of the target from "/"; "": unknown */
 	uint64_t live[];          /* states of the pattern at the target */
 };
 
-/** Padding between data that one thread writes and data that others read, to keep them on different
-    cache lines. */
+/** Padding that keeps data written by one thread and data read by other threads on different cache
+    lines. */
 #define APART(name) char name[128]
 
 /** An object whose facts a query looks up: the argument of struct query_facts. */
 struct look {
 	SEARCH *search;
 	struct os *os;
-	int fd;                   /* the directory of the object; or LOOK_UNOPENED */
-	const char *name;         /* in fd */
-	uint8_t link;             /* its type, if links are not followed; DT_UNKNOWN */
-	uint64_t mount;           /* of its directory; 0: unknown */
-	uint32_t avoid;           /* its node in the table of mounts */
+	int fd;                   /* directory that contains the object; LOOK_UNOPENED */
+	const char *name;         /* name of the object in fd */
+	uint8_t link;             /* DT_* of the object itself, not of a symlink's target;
+	                             DT_UNKNOWN: not determined yet */
+	uint64_t mount;           /* mount ID of the directory that contains the object; 0:
+	                             unknown */
+	uint32_t avoid;           /* node of the object in search_mounts.avoid */
 	unsigned depth;
-	bool only_below;          /* the object is not reported in any case */
-	/* In a thread that reads: */
+	bool only_below;          /* decide only whether to enter the object; it is not reported */
+	/* Only in a thread that reads directories: */
 	struct bfs_scratch *scratch;
 	const struct bfs_at *at;
-	/* In the owner's thread: */
+	/* Only in the owner's thread: */
 	const struct search_visit *visit;
 	struct query_facts facts;
 };
 
-/** The given root that is being searched, or a symlink's target below it. */
+/** The given root that is being searched, or the target of a symlink below it. */
 struct search_root {
-	const char *name;         /* as printed */
-	struct strbuf text;       /* with more.prefix */
-	size_t len;               /* without a trailing slash */
-	struct strbuf base;       /* its last component */
-	uint64_t mount;           /* its mount ID */
-	uint64_t dev;             /* its device */
-	struct strbuf via;        /* path below the root of the symlink that led here; or "" */
-	struct follow_place place;     /* the directory fd */
+	const char *name;         /* the given root, as printed */
+	struct strbuf text;       /* buffer for `name`, if more.prefix is set */
+	size_t len;               /* length of `name` without a trailing slash */
+	struct strbuf base;       /* last component of the given root */
+	uint64_t mount;           /* mount ID of the given root */
+	uint64_t dev;             /* device number of the given root */
+	struct strbuf via;        /* path, below the given root, of the symlink whose target is
+	                             searched; "": search the given root */
+	struct follow_place place;     /* mount and path of fd */
 	int fd;
-	int topfd;                /* with FOLLOW: the given root, of which fd is a link */
-	struct follow_place top;  /* that directory */
-	bool gone;                /* it had been removed before the search, and is empty */
-	bool object;              /* it is an object, which may be reported */
+	int topfd;                /* with FOLLOW: the given root; fd may be the target of a symlink
+	                             below it */
+	struct follow_place top;  /* mount and path of topfd */
+	bool gone;                /* the directory was removed before the search began, so it is
+	                             empty */
+	bool object;              /* the root itself may be reported */
 };
 
-/** Parts of directories that were read, waiting for getmnt_search_read(). */
+/** The queue: parts of directories that were read and are not yet returned by
+    getmnt_search_read(). */
 struct search_parts {
 	struct strbuf text;
-	size_t at;                /* index of the next part, or record */
-	const char *path;         /* of the current part */
+	size_t at;                /* offset in `text` of the next part, or of the next record in the
+	                             current part */
+	const char *path;         /* directory of the current part, path_len bytes; `end`: offset of
+	                             the part's end */
 	size_t path_len, end;
 	bool has_id;
-	struct dir_id dir_id;     /* of the directory of the part, if has_id */
-	int dirfd;                /* that directory, or that of the root; or LOOK_UNOPENED */
-	struct strbuf postponed;  /* directories that come after their contents: parts */
-	struct strbuf postponed_at;    /* where each begins, size_t */
-	bool serving;             /* the text is made of these */
+	struct dir_id dir_id;     /* identity of the directory of the current part, if has_id */
+	int dirfd;                /* for search_visit_dir(): directory of the part, or the one that
+	                             contains the root; LOOK_UNOPENED; -1: cannot be opened */
+	struct strbuf postponed;  /* with -depth: parts, each with one directory, to be returned
+	                             after their contents */
+	struct strbuf postponed_at;    /* offset of each of these parts, as size_t */
+	bool serving;             /* `text` consists of postponed parts */
 };
 
 /** The entry that getmnt_search_read() returned last. */
 struct search_last {
 	struct strbuf path;
-	size_t path_base;         /* length of its directory part; SIZE_MAX: not built yet */
-	bool path_rooted;         /* the directory part includes the root */
-	size_t root_len;          /* bytes of the root in path, without a slash at its end */
-	size_t len;               /* of its name; 0: a root */
+	size_t path_base;         /* length of the directory in `path`; SIZE_MAX: `path` is not
+	                             built yet */
+	bool path_rooted;         /* `path` begins with the root */
+	size_t root_len;          /* length of the root in `path`, without a trailing slash */
+	size_t len;               /* length of the entry's name; 0: the entry is a root */
 	struct searchent entry;
 	struct stat stat;
 	struct k_statx st;
 	bool has_st;
-	bool lost;                /* its attributes cannot be read */
+	bool lost;                /* the attributes of the entry could not be read */
 	unsigned char type;
 	uint64_t actions;
 	struct look look;
 	struct strbuf target;
-	const char *remote;       /* its root; NULL: it is on this host */
-	size_t root;              /* the index of that, with remote */
-	const char *why;          /* of getmnt_search_why() */
+	const char *remote;       /* for an entry from another host: the root, as that host's
+	                             entries name it; NULL: found on this host */
+	size_t root;              /* with `remote`: index of the given root */
+	const char *why;          /* result of getmnt_search_why() */
 };
 
-/** Other hosts, and mounts that their servers search. */
+/** Other hosts that search given roots, and servers that search mounts. */
 struct search_remotes {
-	struct remote *hosts;     /* NULL: none */
-	struct search_options options;   /* for them; and pattern, exclusion and query, */
-	struct strbuf text;              /* each of which ends in a NUL */
-	const char *exclude;             /* in it */
-	size_t login;                    /* where it has transport->delegate */
+	struct remote *hosts;     /* connections; NULL: no root is on another host */
+	struct search_options options;   /* for requests */
+	struct strbuf text;              /* strings, each with its NUL: pattern, exclusion, query,
+	                                    login */
+	const char *exclude;             /* the exclusion in `text` */
+	size_t login;                    /* offset of transport->delegate in `text`: the login on
+	                                    NFS servers */
 	struct search_transport transport;
-	bool delegates;           /* mounts may be delegated */
-	struct search_delegated *delegated;     /* mounts that are */
+	bool delegates;           /* mounts may be delegated: searched by their servers */
+	struct search_delegated *delegated;     /* list of the delegated mounts */
 };
 
-/** What the threads of a search change, under the lock. */
+/** Data that the threads of a search change while they hold `lock`. */
 struct search_shared {
-	pthread_mutex_t lock;     /* protects the rest, and adding to getmnt_search.chunks */
-	struct seen seen, once;   /* once: where each directory is entered only once */
-	struct seen unique;       /* objects seen, for -unique */
-	struct map64 owners;      /* user, or 1 << 32 | group -> whether it has a name */
+	pthread_mutex_t lock;     /* protects the other members, and adding to
+	                             getmnt_search.chunks */
+	struct seen seen, once;   /* seen: directories entered, with FOLLOW; once: directories below
+	                             a MOUNT_CROSSED mount, each entered only once */
+	struct seen unique;       /* objects tested so far, for -unique */
+	struct map64 owners;      /* user ID, or 1 << 32 | group ID -> 1: has a name; 0: has no
+	                             name */
 	uint32_t nnodes;
-	struct map64 by_hash;     /* hash of a node -> its number */
+	struct map64 by_hash;     /* hash of a node -> number of the node */
 };
 
 /** The process and thread that call getmnt_search_read(). */
 struct search_caller {
 	struct os_origin origin;
-	pthread_t reader;         /* the thread that read last */
-	bool reading;             /* that thread is still reading */
+	pthread_t reader;         /* thread that last called getmnt_search_read() */
+	bool reading;             /* `reader` is reading directories now */
 };
 
 /** The given roots. */
 struct search_roots {
 	char **names;
-	size_t n, next;           /* next: the index of the root to search next */
+	size_t n, next;           /* next: index of the root to search after the current root */
 };
 
-/** Mounts besides getmnt_search.mounts. */
+/** Sets of mounts in addition to getmnt_search.mounts. */
 struct search_reread {
-	struct search_mounts own;     /* of this process, if the root is in another namespace */
-	struct search_mounts later;   /* as read again during the search; zero before */
-	uint64_t look_at;         /* number of read directories at which `later` is read again */
+	struct search_mounts own;     /* mounts of this process, while getmnt_search.mounts is of
+	                                 another namespace; else zero */
+	struct search_mounts later;   /* mounts as read again during the search; zero: not read
+	                                 again */
+	uint64_t look_at;         /* number of read directories from which on `later` may be read
+	                             again */
 };
 
-/** Symlinks to directories, still to be searched. */
+/** Queue of symlinks whose target directories are still to be searched. */
 struct search_links {
 	struct pending_link *first, **end;
 };
 
-/** Objects that come from more.source instead of directories. */
+/** The search of a root whose objects come from more.source instead of directories. */
 struct search_sourced {
-	struct source_run *run;   /* the root whose objects do; NULL: none */
-	struct strbuf why;        /* the reason of an error that the source reports */
+	struct source_run *run;   /* state for the current root; NULL: directories are read */
+	struct strbuf why;        /* why the source failed, for getmnt_search_why() */
 };
 
-/** A directory that was read recently, for a progress line. */
+/** Path of a directory that was read recently, for a progress line. */
 struct search_where {
 	struct strbuf text;
 	bool wanted;
 };
 
 struct getmnt_search {
-	/* Read by workers; changed only between roots, or at the end. */
+	/* Read by workers.  Changed only between roots, or when the search ends. */
 	struct selection want;
-	struct search_mounts mounts;   /* of this process; and of the root's namespace */
+	struct search_mounts mounts;   /* mounts of this process, or of the root's namespace */
 	int flags;
 	unsigned threads, depth;
-	int access;               /* R_OK | ... */
+	int access;               /* R_OK | ...: access that an object must allow to be reported */
 	struct search_more more;
-	bool xdev_looks;          /* with XDEV: the kernel does not refuse all that is elsewhere,
-	                             so each directory is examined */
-	bool by_device;           /* what has another device is elsewhere: find's -xdev, where a
-	                             mount may have several devices */
+	bool xdev_looks;          /* with XDEV: the kernel does not refuse to enter every directory
+	                             that -xdev excludes, so each directory is examined by statx */
+	bool by_device;           /* directories on another device than the root are not entered, as
+	                             find's -xdev: one mount may have several devices */
 	struct bfs_policy policy;
-	unsigned statx_mask;      /* of policy, without what depends on the mounts */
+	unsigned statx_mask;      /* policy.statx_mask without the bits that depend on the mounts */
 	struct bfs_budget budget;
 	struct search_root root;
-	atomic_bool cancelled, stopped;   /* stopped: by visit() */
+	atomic_bool cancelled, stopped;   /* cancelled: by getmnt_search_cancel(); stopped: by
+	                                     more.visit() */
 	uint64_t *_Atomic chunks[CHUNKS];
 
 	APART(locked);
 	struct search_shared shared;
 
-	APART(owned);             /* the following belongs to the caller's thread */
+	APART(owned);             /* the following members belong to the owner's thread, which calls
+	                             getmnt_search_read() */
 	struct search_caller caller;
 	struct os os;
-	struct os looked;         /* calls made to read the mounts */
+	struct os looked;         /* counts of calls that probed the kernel and read the mounts */
 	struct search_roots roots;
 	struct search_reread reread;
 	struct search_links links;
@@ -255,26 +284,26 @@ struct getmnt_search {
 	bool ended, failed;
 };
 
-/** The current root as this process opens it. */
+/** The path by which this process opens the current root. */
 static inline const char *search_root_given(const SEARCH *search)
 {
 	const char *name = search->roots.names[search->roots.next - 1];
 	return *name ? name : ".";
 }
 
-/** The mounts that may be accessed; NULL: all. */
+/** The mounts that decide what may be accessed; NULL: everything may be accessed. */
 static inline const struct search_mounts *search_mounts(const SEARCH *search)
 {
 	return search->mounts.any ? NULL : &search->mounts;
 }
 
-/** The statx mask for the kind of mount IDs in search->mounts. */
+/** The statx mask that requests mount IDs of the kind that search->mounts contains. */
 static inline unsigned search_id_mask(const SEARCH *search)
 {
 	return search->mounts.unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
 }
 
-/** Whether nothing more is to be read. */
+/** Whether the search was cancelled or stopped, so that no further directory is read. */
 static inline bool search_stopped(const SEARCH *search)
 {
 	return atomic_load_explicit(&search->cancelled, memory_order_relaxed)
@@ -283,88 +312,101 @@ static inline bool search_stopped(const SEARCH *search)
 
 /* dir.c */
 
-/** Open the directory of the current object.  @return a descriptor, borrowed; or -1. */
+/** Open the directory of the current object of a source.  @return a borrowed descriptor, or -1. */
 int search_source_dir(const SEARCH *search, struct bfs_scratch *scratch);
 
-/** Whether the source knows that the query finds the current object. */
+/** Whether the query finds the current object, as far as the source knows. */
 enum query_value search_source_knows(const SEARCH *search);
 
-/** The directory that is being read.  @place [out]  Initialized first. */
+/** Get the mount and path of the directory being read.
+    @place [out]  Not initialized before. */
 void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place);
 
-/** Find the path of an open directory, if /proc is mounted.
-    @place [out]  Its path, "" before, from "/" of the namespace; "" if that is unknown.  Its mount
-    is set.  @return false: /proc is not mounted. */
+/** Find the path of an open directory through /proc.
+    @place  mount: ID of the directory's mount.  path: "" before; [out] from "/" of the namespace,
+            or "" if the path is unknown.
+    @return false: /proc is not mounted. */
 bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
 
-/** Reopen the root for reading: without search permission "." cannot be opened.
+/** Open search->root.fd again, for reading.  Uses /proc or the name of the root, since "." cannot
+    be opened without search permission.
     @return a descriptor, or -1. */
 int search_root_open(SEARCH *search);
 
-/** Get the attributes that identify a directory. */
+/** Get the inode, link count, device and mount ID of a directory.  @return whether that
+    succeeded. */
 bool search_dir_stat(SEARCH *search, int fd, struct k_statx *st);
 
 /* node.c */
 
-/** The number of words in a node. */
+/** The size of a node in 64-bit words. */
 size_t search_node_words(const SEARCH *search);
 
 /** The node with a number. */
 struct node *search_node_at(const SEARCH *search, uint32_t tag);
 
-/** The number of a node, which is added if necessary.  @return UINT32_MAX: memory ran out. */
+/** Get the number of a node; add the node if no equal one exists.
+    @return UINT32_MAX: memory ran out. */
 uint32_t search_node_number(SEARCH *search, const struct node *node);
 
 /** Whether two nodes are equal. */
 bool search_node_same(const SEARCH *search, const struct node *a, const struct node *b);
 
-/** Forget all nodes, and the directories seen. */
+/** Forget all nodes and search->shared.seen. */
 void search_nodes_clear(SEARCH *search);
 
 /**
- * With FOLLOW: add a directory to the directories seen.
+ * With FOLLOW: add a directory that is to be entered to search->shared.seen.
  *
+ * @from
+ *         Node of the directory that contains it.
  * @child
- *         [out] Its number is set.
+ *         Node of the directory; self [out].
+ * @st
+ *         Attributes of the directory.
  * @return 0, or an error number.
- * Errors: ELOOP: it is an ancestor of itself.  EEXIST: it was entered, on a mount that is
- *         MOUNT_CROSSED.  EREMOTE: opening it would trigger an automount.  ENOMEM.
+ * Errors: ELOOP: the directory is its own ancestor.  EEXIST: a directory below a MOUNT_CROSSED
+ *         mount was entered before.  EREMOTE: opening it would trigger an automount.  ENOMEM.
  */
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st);
 
-/** With FOLLOW: whether an object is a directory that contains its own parent.
-    @from  The node of its parent. */
+/** With FOLLOW: whether an object is a directory that is its own ancestor; false with -unique.
+    @from  Node of the directory that contains the object. */
 bool search_is_loop(SEARCH *search, const struct node *from, const struct k_statx *st);
 
-/** Whether an object is on another mount than the root; without mount IDs (before 5.8), on another
-    device. */
+/** Whether an object is an automount point, or is on another mount than the root.  Without mount
+    IDs (before Linux 5.8), the devices are compared. */
 bool search_elsewhere(const SEARCH *search, const struct k_statx *st);
 
 /* report.c: runs in workers. */
 
-/** Start the lines of a directory, unless that was done, or it has no lines. */
+/** Build the path prefix for reporting objects of a directory as lines.  Does nothing if the prefix
+    exists, or if the objects are not reported as lines. */
 void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bfs_at *at);
 
-/** Report objects whose attributes are not needed. */
+/** Report n objects whose attributes are not needed. */
 void search_put_plain(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                       const struct bfs_entry *entries, size_t n);
 
-/** Report an error of an entry.  An empty name stands for the directory itself. */
+/** Report an error about an entry.
+    @entry  An empty name: the error is about the directory itself.
+    @source  SEARCH_ERR_*.
+    @error  An error number. */
 void search_put_error(struct bfs_scratch *scratch, const struct bfs_entry *entry, int source,
                       int error);
 
-/** Append a mount point whose mount can be searched by its server.
-    @avoid  Its node in the table of mounts.
-    @object  It is an object whose attributes are needed. */
+/** Append a record of a mount point whose mount can block and may be searched by its server.
+    @avoid  Node of the mount's root in the table of mounts.
+    @wanted  enum mount_wanted. */
 void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry, uint32_t avoid,
                       unsigned wanted);
 
 /** Report an object, if its type is requested and access is allowed.
-    @st  Used only with METADATA or a query; with a mask of 0: it cannot be read.
-    @fd  The object; -1: use its name in scratch->fd.
-    @actions  Of the query, see query_outcome. */
+    @st  Used only with METADATA or a query.  A mask of 0: the attributes cannot be read.
+    @fd  The object; -1: entry->name in scratch->fd.
+    @actions  The reached actions of the query, see query_outcome. */
 void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, const struct k_statx *st, int fd,
                        uint64_t actions);
@@ -377,184 +419,208 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struct bfs_at *at,
                              const struct bfs_entry *entry, const struct k_statx *st, int error);
 
-/* judge.c: runs in workers, and for roots in the owner. */
+/* judge.c: runs in workers, and for roots in the owner's thread. */
 
-/** Set the functions of look->facts.  Those that need the directory of an object on another host
-    fail. */
+/** Set look->facts.  The functions that need the directory of an object fail for objects on other
+    hosts. */
 void search_look_init(struct look *look);
 
-/** Decide what becomes of an object: select_object(), and what only this search knows.
-    @object  Its st may be NULL.  @judged [out] */
+/** Decide whether an object is reported and, if it is a directory, entered: by select_object(), and
+    by -mount, -unique and the knowledge of a source.
+    @object  st may be NULL.
+    @judged [out] */
 void search_judge(SEARCH *search, struct look *look, const struct query_object *object,
                   struct judgment *judged);
 
-/** The same for an entry of the directory being read; reports errors, and calls visit().
-    @type  Its type, after following a link.
-    @child  Its node: mount and avoid are used.
-    @wanted  Whether the pattern matches; else only judged->enter is of interest.
-    @memo  [in,out] Of its name. */
+/** Call search_judge() for an entry of the directory being read.  Report its error, and call
+    more.visit() for a selected object.
+    @type  Type of the entry; of the target, if the entry is a link that is followed.
+    @child  Node of the entry: mount and avoid are used.
+    @wanted  Whether the pattern matches; if not, only judged->enter is used.
+    @memo [in,out]  Results of tests of the name. */
 void search_judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
                         const struct k_statx *st, bool wanted, struct query_memo *memo,
                         struct judgment *judged);
 
-/** Report an entry whose attributes cannot be read, if the query is true nevertheless, as find
+/** Report an entry whose attributes cannot be read, if the query is true without them, as find
     does. */
 void search_put_lost(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                      const struct bfs_entry *entry, const struct node *child,
                      struct query_memo *memo);
 
-/* visit.c: runs in the owner; search_put_dir_id() in workers. */
+/* visit.c: runs in the owner's thread; search_put_dir_id() in workers. */
 
-/** Set the root of an object, and its path below that, from its path.
-    @root_len  Bytes of the root in the path, without a slash at its end. */
+/** Set visit->root, visit->prefix and visit->below from visit->path.
+    @root_len  Length of the root in visit->path, without a trailing slash. */
 void search_visit_paths(const SEARCH *search, struct search_visit *visit, size_t root_len);
 
-/** Call visit().  @visit  Complete, except for root and below.  @judged [out]  enter. */
+/** Call more.visit().
+    @visit  Complete, except for root, prefix and below.
+    @judged [out]  enter: whether visit() allows to enter the directory. */
 void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgment *judged);
 
-/** Append the identity of the directory being read. */
+/** Append a record with the identity of the directory being read. */
 void search_put_dir_id(const SEARCH *search, struct bfs_scratch *scratch);
 
-/** Close the directory of the last object. */
+/** Close the directory that search_visit_dir() opened. */
 void search_dir_close(SEARCH *search);
 
-/** With -depth: keep the record of a directory for later.  @return whether it was kept. */
+/** With -depth: keep the record of a directory until its contents have been returned.
+    @return false: the record is not kept and must be returned now. */
 bool search_postpone(SEARCH *search, const char *record, size_t size);
 
-/** Queue directories that were postponed, last ones first.  @return false: there are none. */
+/** Queue postponed directories, in the reverse of the order in which they were found.
+    @return false: no directory is postponed. */
 bool search_serve_postponed(SEARCH *search);
 
 /* links.c: runs in workers. */
 
 /**
- * Follow a symlink.
+ * Follow a symlink: report its target, and queue the target for search if it is a directory.
  *
- * @place   Its directory; modified.
- * @depth   The depth of its target.
- * @at      Its directory.
- * @from, child  The nodes of its directory and of its target; NULL for a path that is looked
- *          up and may not exist.
- * @note    Its name was matched.
+ * @place   Mount and path of the directory with the symlink; [out] of the target.
+ * @depth   Depth of the target.
+ * @at      Directory with the symlink.
+ * @entry   The symlink.
+ * @from, child  Nodes of the directory with the symlink, and of the target; NULL for a path that
+ *          is looked up and may not exist.
+ * @note    Result of matching the symlink's name.
  */
 void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                         int depth, const struct bfs_at *at, const struct bfs_entry *entry,
                         const struct node *from, struct node *child, struct name_note *note);
 
-/** Follow a symlink in the directory being read.  @return BFS_SKIP. */
+/** Call search_follow_link() for a symlink in the directory being read.  @return BFS_SKIP. */
 enum bfs_verdict search_follow_entry(SEARCH *search, struct bfs_scratch *scratch,
                                      const struct bfs_at *at, const struct bfs_entry *entry,
                                      const struct node *node, struct node *child,
                                      struct name_note *note);
 
-/* hosts/exported.c: runs in the owner. */
+/* hosts/exported.c: runs in the owner's thread. */
 
-/** Why NFS shows something else than the root that begins: see search_more.exported; 0: it may show
-    the same. */
+/** Check whether NFS shows clients something other than the root being started, see
+    search_more.exported.
+    @return an error number; 0: NFS may show the same directory. */
 int search_exported_refuse(SEARCH *search);
 
-/** Get the IDs of the file system of the root. */
+/** Set st->fs_ids to the IDs of the root's file system, see os_fs_ids(). */
 void search_exported_ids(SEARCH *search, struct k_statx *st);
 
-/* hosts/delegate.c: runs in the owner. */
+/* hosts/delegate.c: runs in the owner's thread. */
 
-/** What is known here of entries that a server sends. */
+/** Facts about a delegated mount that this host adds to the entries from the mount's server. */
 struct search_delegated_place {
-	size_t name_root;         /* bytes of the root of the search in remote_entry.root */
+	size_t name_root;         /* length of the given root in remote_entry.root */
 	uint32_t dev_major, dev_minor;
-	uint64_t mount;           /* 32-bit ID */
+	uint64_t mount;           /* 32-bit mount ID */
 };
 struct remote_entry;
 
 /**
- * Let the server of a mount search it, if that is proven to find the same; else report why not.
+ * Let the server of a mount search the mount, if a comparison proves that the server shows the
+ * same directory.  Otherwise report the reason by more.undelegated().
  *
- * @m      NULL: it is unknown.
+ * @m      The mount; NULL: unknown.
  * @below  The directory to search: "", or its path below the root of the mount, "/a".
- * @name   Its path, as printed.
- * @wanted  enum mount_wanted: the directory itself, what is below.
- * @return whether the server does it.
+ * @name   Path of this directory, as printed.
+ * @wanted  enum mount_wanted: whether to search the directory itself, its contents, or both.
+ * @return whether the server searches the directory.
  */
 bool search_delegate(SEARCH *search, const struct search_mount *m, const char *below,
                      const char *name, unsigned wanted);
 
-/** The same for the root that begins. */
+/** Call search_delegate() for the contents of the root being started. */
 bool search_delegate_root(SEARCH *search);
 
-/** Send and receive.  @return whether there may be more entries. */
+/** Send requests to the servers of delegated mounts, and receive entries.
+    @ms  Milliseconds to wait at most.
+    @return whether more entries may follow. */
 bool search_delegated_turn(SEARCH *search, int ms);
 
-/** Get the next entry; its root is the path of the directory, as printed.  @return NULL: none. */
+/** Get the next entry from the server of a delegated mount.
+    @got [out]  root: path of the delegated directory, as printed.
+    @return NULL: no entry has arrived. */
 const struct search_delegated_place *search_delegated_next(SEARCH *search,
                                                            struct remote_entry *got);
 
 void search_delegated_free(SEARCH *search, bool child);
 
-/* hosts/hosts.c: runs in the owner. */
+/* hosts/hosts.c: runs in the owner's thread. */
 
-/** Fill the request of this search, without roots. */
+/** Fill the request of this search for another host; the caller adds the roots. */
 struct talk_request;
 void search_remote_request(SEARCH *search, struct talk_request *request);
 
-/** Take the roots that are on other hosts.  @return 0, or -1. */
+/** Set up the connections for roots on other hosts, and the strings for requests.
+    @return 0, or -1. */
 int search_remote_init(SEARCH *search, const char *pattern, const struct search_options *options);
 
-/** Whether a root is on another host. */
+/** Whether the i-th root is on another host. */
 bool search_remote_root(const SEARCH *search, size_t i);
 
-/** Send and receive.  @ms  Wait so long.  @return whether there may be more entries. */
+/** Send requests to other hosts and to the servers of delegated mounts, and receive entries.
+    @ms  Milliseconds to wait at most.
+    @return whether more entries may follow. */
 bool search_remote_turn(SEARCH *search, int ms);
 
-/** The next entry of another host; NULL: none has arrived. */
+/** Get the next entry from another host; NULL: no entry has arrived. */
 struct searchent *search_remote_next(SEARCH *search);
 
-/* source.c: runs in the owner. */
+/* source.c: runs in the owner's thread. */
 
-/** Search the root by more.source.  @tag, depth  Of the root.  @return false: memory ran out. */
+/** Begin to search the current root in more.source.
+    @tag, depth  Node number and depth of the root.
+    @return false: memory ran out. */
 bool search_source_begin(SEARCH *search, uint32_t tag, int depth);
 
-/** Read some objects.  @return false: there are no more. */
+/** Match the next objects of the source.  @return false: the search of the root is complete. */
 bool search_source_step(SEARCH *search);
 
-/** End the search of this root. */
+/** Free the state of the current root's search in the source. */
 void search_source_end(SEARCH *search);
 
-/** The directory of the current entry: scratch->fd, which is opened now if it comes from a
-    source.  @return a descriptor, or -1 with errno. */
+/** The directory of the current entry: scratch->fd, which is opened here if the entry comes from a
+    source.
+    @return a descriptor, or -1 with errno. */
 static inline int search_fd(const SEARCH *search, struct bfs_scratch *scratch)
 {
 	return scratch->fd == LOOK_UNOPENED ? search_source_dir(search, scratch) : scratch->fd;
 }
 
-/* object.c: runs in the owner. */
+/* object.c: runs in the owner's thread. */
 
-/** Queue the root, if it is to be reported.  @node  Its node.  @depth  As of root_object().
-    @return whether it is to be entered. */
+/** Report the root itself, if it is selected.
+    @node  Node of the root.
+    @depth  As for root_object().
+    @return whether to enter the root. */
 bool search_root_visit(SEARCH *search, const struct node *node, const struct k_statx *st,
                        unsigned depth);
 
 /* literal.c */
 
 /** If the pattern is a single path, look up the object without reading a directory.
-    @node  Of the root in the table of mounts.
+    @node  Node of the root in the table of mounts.
     @return false: nothing was done, because directories must be read. */
 bool search_root_literal(SEARCH *search, uint32_t node);
 
 /* root.c */
 
-/** Read the mounts again, see search_mounts.read.  @return 0, or -1. */
+/** Call search_mounts.read() with this ID.  @return 0, or -1. */
 int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now);
 
-/** Start with the next root.  @return false if there is none. */
+/** Begin to search the target of the next pending symlink or, if no symlink is pending, the next
+    root.
+    @return false: no root is left. */
 bool search_root_begin(SEARCH *search);
 
-/** Add the counts of the current root. */
+/** Add the counts of the current traversal to `counts`. */
 void search_count_bfs(const SEARCH *search, struct search_counts *counts);
 
-/** End the search of the current root; its descriptors stay open. */
+/** End the search of the current root; its descriptor stays open. */
 void search_root_end(SEARCH *search);
 
-/** Close the descriptors of the current root, except the given one. */
+/** Close the directory opened by search_visit_dir(), and root.fd unless it is root.topfd. */
 void search_root_close(SEARCH *search);
 
 #endif
