@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Following symbolic links component by component, so that nothing that can block is accessed and
- * no automount is triggered; and the ancestors of directories, so that loops are found.
+ * Follow symbolic links component by component, so that no mount that can block is accessed and no
+ * automount is triggered.  Find loops by remembering the ancestors of directories.
  */
 #ifndef GM_SEARCH_FOLLOW_H
 #define GM_SEARCH_FOLLOW_H
@@ -15,32 +15,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Whether reading a name in an accessible directory can block: fstype_dir_waits(). */
+/** Whether reading the directory `name` in dirfd can block, as /proc/PID/map_files does; see
+    fstype_dir_waits(). */
 bool search_dir_waits(struct os *os, int dirfd, const char *name);
 
-/** A directory, as far as it is known. */
+/** A directory: its mount and path, each if it is known. */
 struct follow_place {
-	uint64_t mount;           /* its mount ID; 0: unknown */
-	struct strbuf path;       /* from "/" of its namespace, without links; "": unknown */
+	uint64_t mount;           /* mount ID; 0: unknown */
+	struct strbuf path;       /* path from "/" of the mount's namespace, without symlinks; "":
+	                             unknown */
 };
 
 /**
- * Resolve a path from a directory, through the links that the kernel would follow; magic links by
- * their text.
+ * Resolve a path through the symlinks that the kernel would follow.  Magic links of /proc are
+ * followed by their text.
  *
  * @mounts
- *         NULL: everything may be accessed, and every link followed.
+ *         NULL: everything may be accessed, and every symlink is followed.
  * @dirfd
- *         Where a relative path begins.
+ *         The directory at which a relative path begins.
  * @place
- *         That directory.  [out] that of the result; undefined after an error.
+ *         Mount and path of dirfd; [out] of the result; undefined after an error.
  * @target
- *         The path.
- * @return a descriptor made with O_PATH, not of a link, or -1.
- * Errors: EREMOTE: the path leads to or through a mount that can block and is not the one that
- *         is entered.  EXDEV: the mount is unknown.  ELOOP: more than 40 links, or one on a
- *         mount with nosymfollow.  EACCES: fs.protected_symlinks forbids to follow a link.
- *         ENAMETOOLONG, ENOMEM, those of openat2(2).
+ *         The path to resolve.
+ * @return a descriptor of the result made with O_PATH, or -1.  The result is not a symlink.
+ * Errors: EREMOTE: the path leads to or through a mount that can block and is not
+ *         mounts->entered.  EXDEV: a mount is unknown.  ELOOP: more than 40 symlinks, or a symlink
+ *         on a mount with nosymfollow.  EACCES: fs.protected_symlinks forbids to follow a symlink.
+ *         ENAMETOOLONG, ENOMEM, errors of openat2(2).
  */
 int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
                 struct follow_place *place, const char *target);
@@ -48,13 +50,14 @@ int follow_path(struct os *os, const struct search_mounts *mounts, int dirfd,
 /** The identity of a directory. */
 struct seen_dir {
 	uint64_t mount, dev, ino;
-	uint64_t state;           /* the live states of the pattern in it */
-	uint32_t parent;          /* the number of its parent; or SEEN_NONE */
-	bool crossed;             /* it, or one it was reached through, is on a mount with
-	                             MOUNT_CROSSED */
+	uint64_t state;           /* live states of the pattern in the directory, or a hash of
+	                             them */
+	uint32_t parent;          /* number of the parent directory; or SEEN_NONE */
+	bool crossed;             /* the directory, or a directory that leads to it, is on a
+	                             MOUNT_CROSSED mount */
 };
 
-/** No directory. */
+/** No directory: a value for numbers of directories. */
 #define SEEN_NONE UINT32_MAX
 
 /** The directories that were entered, numbered from 0. */
@@ -62,20 +65,21 @@ struct seen {
 	struct seen_dir *dirs;
 	uint32_t n;
 	size_t size;
-	struct map64 by_hash;     /* used by seen_once() */
+	struct map64 by_hash;     /* hash -> number; filled by seen_once() only */
 };
 
 /** Free the memory. */
 void seen_destroy(struct seen *seen);
 
-/** Whether a directory is its parent, or an ancestor of it. */
+/** Whether a directory is its own ancestor: compare with its parent, and so on upwards. */
 bool seen_above(const struct seen *seen, const struct seen_dir *dir);
 
 /** Add a directory.  @return its number; or SEEN_NONE.  Errors: ENOMEM. */
 uint32_t seen_add(struct seen *seen, const struct seen_dir *dir);
 
-/** Add a directory to a set.  @return 0, or an error number.  Errors: EEXIST: it is in the set with
-    the same state; ENOMEM. */
+/** Add a directory, unless an equal one was added.  Use only this function for a set.
+    @return 0, or an error number.  Errors: EEXIST: the same directory with the same `state` was
+    added before; ENOMEM. */
 int seen_once(struct seen *seen, const struct seen_dir *dir);
 
 #endif

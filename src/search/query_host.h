@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * This process as the world of an expression: its users, groups, files and clock.
+ * The users, groups, files and clock of this system, for the tests of a query.
  */
 #ifndef GM_SEARCH_QUERY_HOST_H
 #define GM_SEARCH_QUERY_HOST_H
@@ -8,10 +8,10 @@
 #include "os/os.h"
 #include "select/query.h"
 
-/** Fill env's now, user, group and file; arg becomes os, whose calls are counted. */
+/** Set now, owner_id and file of env, and env->arg = os, where system calls are counted. */
 void query_env_host(struct query_env *env, struct os *os);
 
-/** Whether a user or group has a name.  @return 1, 0, or -1 with errno. */
+/** Whether the user or group with an ID has a name.  @return 1, 0, or -1 with errno. */
 int query_host_owner(bool group, uint32_t id);
 
 #endif

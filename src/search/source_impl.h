@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by source.c, source_object.c and dir.c.
+ * The search of a root in a source: shared by source.c, source_object.c and dir.c.
  */
 #ifndef GM_SEARCH_SOURCE_IMPL_H
 #define GM_SEARCH_SOURCE_IMPL_H
 
 #include "search/search_impl.h"
 
-/** A mount to search: that of the root, or one below it. */
+/** A mount to search: the mount of the root, or a mount below the root. */
 struct start {
 	uint64_t mount;
-	uint32_t tag;             /* the node of its root */
+	uint32_t tag;             /* number of the node (struct node) of the mount's root */
 	int depth;
-	char *path;               /* of its root below that of the search: "", "/a/b" */
+	char *path;               /* path of the mount's root below the root of the search: "",
+	                             "/a/b" */
 };
 
-/** Records of a directory that wait to be sorted. */
+/** Records of a directory, kept until all records can be sorted. */
 struct group {
 	const char *path;
-	size_t at, size;          /* in kept */
+	size_t at, size;          /* in source_run.kept */
 };
 
 struct source_run {
-	struct start *starts;     /* those that wait, and the current one, the first */
+	struct start *starts;     /* the current start is the first; the others wait */
 	size_t nstarts, starts_room;
 	bool begun;
-	struct strbuf place;      /* the path of the current start from "/" */
-	int fd;                   /* that directory */
-	struct k_statx base;      /* its attributes */
+	struct strbuf place;      /* path of the current start from "/" of the namespace */
+	int fd;                   /* directory of the current start */
+	struct k_statx base;      /* attributes of this directory */
 	bool again;
-	/* What is not within the bounds of the query is no result; what is within them, is one. */
+	/* An object whose source_object.within is QUERY_NO is no result (decides_no), and an object
+	   with QUERY_YES is a result (decides_yes), without a test of the query. */
 	bool decides_no, decides_yes;
-	bool opens;               /* every directory is entered, unless there are mounts below it */
-	bool puts;                /* opens, and only names and types of results are needed */
-	enum query_value known;   /* whether the current object is found */
-	bool at_mount;            /* the current object is the root of another mount */
-	struct k_statx st;        /* its attributes */
-	int error;                /* why they cannot be read; 0 */
+	bool opens;               /* every directory is entered; if no mounts are below a directory,
+	                             enter() returns 2 */
+	bool puts;                /* `opens`, and results need only a name and type, so that they
+	                             are reported without a test */
+	enum query_value known;   /* whether the query finds the current object, for
+	                             search_source_knows() */
+	bool at_mount;            /* the current object is the root of a mount below the start */
+	struct k_statx st;        /* attributes of this root */
+	int error;                /* errno if these attributes cannot be read; 0 */
 	struct bfs_scratch scratch;
 	struct bfs_output output;
-	struct bfs_at at;         /* the current directory */
-	uint32_t dir;             /* its number in the source, or SOURCE_NONE */
-	int dir_error;            /* why it cannot be opened; 0 */
-	struct strbuf path;       /* its path below the root of the search: "", "/a/b" */
-	/* With an order: */
+	struct bfs_at at;         /* the current directory, which contains the current object */
+	uint32_t dir;             /* number of the current directory in the source, or
+	                             SOURCE_NONE */
+	int dir_error;            /* errno if the current directory cannot be opened; 0 */
+	struct strbuf path;       /* path of the current directory below the root of the search: "",
+	                             "/a/b" */
+	/* With SEARCH_BYNAME or SEARCH_BYINODE: */
 	struct group *groups;
 	size_t ngroups, groups_room;
 	struct strbuf kept;
@@ -52,26 +59,27 @@ struct source_run {
 
 /* source_object.c */
 
-/** Go to the directory of an object. */
+/** Make the directory that contains an object the current directory. */
 void source_go_to(SEARCH *search, const struct source_object *object);
 
-/** Deliver what was found in the current directory. */
+/** Deliver the records and lines of the current directory. */
 void source_flush(SEARCH *search);
 
-/** The same, and leave it. */
+/** Leave the current directory; deliver its records. */
 void source_leave(SEARCH *search);
 
-/** Deliver what waits to be sorted, directory by directory. */
+/** Deliver the kept records, sorted by the paths of their directories. */
 void source_deliver_groups(SEARCH *search);
 
 
-/** Look at an object of the current directory.  @return 0, or an error number. */
+/** Get the attributes of an object in the current directory by statx.  @return 0, or an error
+    number. */
 int source_look_at(SEARCH *search, const char *name, struct k_statx *st);
 
-/** Match and judge an object of the current directory. */
+/** Test an object in the current directory, and report it if it is a result. */
 enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object);
 
-/** Take an object.  @return of a directory whether it is entered. */
+/** Test and report an object of the source.  @return whether it is a directory to be entered. */
 bool source_take(SEARCH *search, const struct source_object *object);
 
 #endif

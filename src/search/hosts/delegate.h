@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Delegation: the part of a search below a mount of sshfs or NFS is done by the server of the mount
- * (`getmnt serve` there), if all that is known says that this finds the same.
+ * Delegation: `getmnt serve` on the server of a mount of sshfs or NFS searches the mount for this
+ * host, if a comparison shows that it finds the same objects.
  */
 #ifndef GM_SEARCH_HOSTS_DELEGATE_H
 #define GM_SEARCH_HOSTS_DELEGATE_H
@@ -13,59 +13,64 @@
 
 #include <stdbool.h>
 
-/* delegate_mount.c: pure */
+/* mount.c: pure */
 
-/** Whether the server of a mount of this type may be asked. */
+/** Whether mounts of a file system type may be delegated to their server. */
 bool delegate_type(const char *fstype);
 
 /**
- * Find out where a mount leads.
+ * Find the server of a mount, and a directory of the mount on the server.
  *
- * @m      With its source.
+ * @m      The mount, with its source.
  * @below  The directory to search: "", or its path below the root of the mount, "/a".
- * @login  [USER@]HOST, for NFS; "": none.
- * @uid    Of this process: sshfs that another user has mounted may lead anywhere.
+ * @login  [USER@]HOST, for NFS; "": not given.
+ * @uid    User ID of this process.  The source of an sshfs that a different user has mounted is not
+ *         trusted.
  * @root   [out] The server, as a root: "ssh://u@h/"; appended.
- * @path   [out] The directory there, as for remote_path(); appended.
- * @return NULL, or why it is not delegated, as a phrase.
+ * @path   [out] The directory on the server, as for remote_path(); appended.
+ * @return NULL, or the reason why the mount is not delegated, as a phrase.
  */
 const char *delegate_place(const struct search_mount *m, const char *below, const char *login,
                            unsigned uid, struct strbuf *root, struct strbuf *path);
 
-/** Whether a server would find the same for a search.
-    @return NULL, or why not, as a phrase. */
+/** Check whether the server of a mount would find the same objects as a search on this host.
+    @return NULL: it would; or the reason why not, as a phrase. */
 const char *delegate_unfit(int flags, const struct search_more *more,
                            const struct query_info *info);
 
 /**
- * Whether NFS shows only the way to exports in a directory of this host.  Version 4 makes such a
- * list of the directories above an export, with their own inodes and times.
+ * Whether NFS shows only the path to exports in a directory of this host.  NFS version 4 shows
+ * clients the directories above an export in this way, with the inodes and times of this host.
  *
- * @exports  The text of /proc/fs/nfsd/exports: those that the kernel has needed.
+ * @exports  Text of /proc/fs/nfsd/exports: the exports that the kernel has needed so far.
+ * @path     The directory.
  */
 bool delegate_is_list(const char *exports, const char *path);
 
-/** What is seen of a directory, to be compared. */
+/** A digest of a directory and its entries, as seen by this host or by the server. */
 struct delegate_proof {
-	uint64_t digest;               /* of all that is compared */
-	struct k_statx st;             /* of the directory itself; mask 0: not seen yet */
-	size_t entries;                /* in it */
-	struct strbuf why;             /* why it cannot be seen; "" */
-	struct strbuf text;            /* of the last entry */
+	uint64_t digest;               /* hash of the attributes and names that are compared */
+	struct k_statx st;             /* attributes of the directory itself; mask 0: not received
+	                                  yet */
+	size_t entries;                /* number of entries in the directory */
+	struct strbuf why;             /* why the directory cannot be read; "" */
+	struct strbuf text;            /* buffer for one entry */
 };
 
-/** Add an entry of the directory.  @nfs  Inode numbers and times of changes are compared. */
+/** Add an entry of the directory to the digest.
+    @nfs  Include inode numbers and times of changes, which NFS shows as they are on the server. */
 void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry, bool nfs);
 
-/** Compare.  @return NULL, or why the directories may be different, as a phrase. */
+/** Compare the directory as seen here with the directory as the server sees it.
+    @return NULL: they are the same; or why they may be different, as a phrase. */
 const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
                              bool nfs);
 
 /**
- * Compare the file system IDs of two directories on NFS, which are equal in all else: a snapshot, a
- * replica, or the list of exports above a directory of the server can have the same inodes.
+ * Compare the file system IDs of two directories on NFS that delegate_compare() found equal: a
+ * snapshot, a replica, or a list of exports can have the same inodes and times.
  *
- * @volumes  The text of /proc/fs/nfsfs/volumes.
+ * @volumes  Text of /proc/fs/nfsfs/volumes of this host.
  * @return   As delegate_compare().
  */
 const char *delegate_compare_fs(const char *volumes, const struct delegate_proof *here,
