@@ -9,32 +9,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A name on the path to a mount, or the root of a mount.  Node 0 means none. */
+/** A name in the path of a mount point, or the root of a mount.  nodes[0] is not used:
+    AVOID_NONE. */
 struct avoid_node {
-	char *name;               /* NULL: the root of a mount */
+	char *name;               /* NULL: the node is the root of a mount */
 	size_t len;
-	uint64_t lens;            /* bit set of the lengths of its children's names; 0: no
-	                             children */
+	uint64_t lens;            /* bit set of the lengths of the children's names, see len_bit();
+	                             0: no children */
 	uint32_t parent;
-	uint32_t to;              /* the root of the mount that covers it; 0: none */
-	uint32_t mount;           /* of which it is the root; or AVOID_NO_MOUNT */
+	uint32_t to;              /* root node of the mount that covers this node; 0: not covered */
+	uint32_t mount;           /* for the root of a mount: its number; otherwise
+	                             AVOID_NO_MOUNT */
 };
 
 struct avoid {
 	struct avoid_node *nodes;
 	uint32_t n;
 	size_t size;
-	struct map64 children;    /* hash of a node and a name -> the child */
+	struct map64 children;    /* hash of a parent node and a name -> node of the child */
 };
 
-/** The bit for the length of a name. */
+/** The bit for the length of a name in avoid_node.lens. */
 static uint64_t len_bit(size_t len)
 {
 	return (uint64_t)1 << len % 64;
 }
 
-/** The hash of a name in the directory of a node; if another name has it, the next hash is
-    tried. */
+/** The hash of a name in the directory of a node.  If a different name has this hash, the caller
+    tries the next number. */
 static uint64_t child_hash(uint32_t node, const char *name, size_t len)
 {
 	return map64_bytes(MAP64_BYTES ^ node * 0x9e3779b97f4a7c15u, name, len);
@@ -66,10 +68,10 @@ void avoid_free(struct avoid *avoid)
 	free(avoid);
 }
 
-/** The child of a node with a name, or AVOID_NONE. */
+/** Find the child of a node by name.  @return AVOID_NONE: no such child. */
 static uint32_t avoid_child(const struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
-	/* The length of most names differs from that of the few children. */
+	/* Most names differ in length from all of the few children, so that no hash is needed. */
 	if (!(avoid->nodes[node].lens & len_bit(len)))
 		return AVOID_NONE;
 	for (uint64_t hash = child_hash(node, name, len);; ++hash) {
@@ -93,7 +95,7 @@ uint32_t avoid_step(const struct avoid *avoid, uint32_t node, const char *name, 
 	return node;
 }
 
-/** Add a child.  @return its node, or AVOID_NONE if memory ran out. */
+/** Add a child to a node.  @return the node of the child, or AVOID_NONE if memory ran out. */
 static uint32_t child_add(struct avoid *avoid, uint32_t node, const char *name, size_t len)
 {
 	if (!ARRAY_ROOM(avoid->nodes, avoid->n, &avoid->size))
@@ -121,8 +123,9 @@ uint32_t avoid_add(struct avoid *avoid, uint32_t mount)
 	return avoid->n++;
 }
 
-/** Walk along a path; where the tree ends, add nodes to `make`, unless it is NULL.
-    @return the node of the path; AVOID_NONE: none, or memory ran out. */
+/** Find the node of a path below a node.
+    @make  NULL, or `avoid`: add nodes for the missing components.
+    @return AVOID_NONE: no such node, or memory ran out. */
 static uint32_t avoid_walk(const struct avoid *avoid, uint32_t node, const char *path,
                            struct avoid *make)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories of a search: opening them, and their paths. */
+/* Open directories of a search, and find their paths. */
 #include "search/source_impl.h"
 
 #include "base/fail.h"
@@ -44,7 +44,7 @@ void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follo
 	dir.name = "";
 	strbuf_add(path, search->root.place.path.data, search->root.place.path.len);
 	bfs_path(&dir, path);
-	/* Strip the slash of the root directory, or a trailing slash. */
+	/* Strip a trailing slash, also the slash of a root directory "/". */
 	while (path->len > 1 && path->data[path->len - 1] == '/')
 		path->data[--path->len] = '\0';
 }
@@ -55,7 +55,8 @@ bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	if (os_readlinkat(&search->os, AT_FDCWD, link, path, sizeof(path)) <= 0)
 		return false;
-	/* The path of a detached directory starts at its mount. */
+	/* For a directory on a detached mount, the link shows a path from the mount's root.  So use
+	   the path only if the table of mounts has it on the directory's mount. */
 	const struct search_mounts *mounts = &search->mounts;
 	if (*path == '/' && search_mount_up(mounts, place->mount, path)
 	                    == search_mount_find(mounts, place->mount))
@@ -76,7 +77,7 @@ int search_root_open(SEARCH *search)
 	struct k_statx was, now;
 	char link[64];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", search->root.fd);
-	/* Without /proc use its name, which may refer to another directory by now. */
+	/* Without /proc use the root's name, which may lead to a different directory now. */
 	const char *name = search->root.via.len ? strbuf_str(&search->root.place.path)
 	                   : search_root_given(search);
 	const char *const names[] = {link, name};

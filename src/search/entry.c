@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matching and entering entries, in any thread.
+ * Decide for each entry of a directory, in any thread, whether it is reported and entered.
  */
 #include "search/search_impl.h"
 
@@ -15,7 +15,7 @@
 
 enum { ACCESS_FLAGS = SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK };
 
-/** Initialize the node of an entry, except for its live states. */
+/** Initialize the node of an entry below `node`, except for the live states. */
 static void child_init(const SEARCH *search, const struct node *node, const struct bfs_entry *entry,
                        struct node *child)
 {
@@ -23,15 +23,15 @@ static void child_init(const SEARCH *search, const struct node *node, const stru
 	child->self = node->self;
 	child->avoid = avoid_step(search->mounts.avoid, (uint32_t)node->avoid, entry->name,
 	                          entry->len);
-	/* With openat2 it becomes known when the directory is opened. */
+	/* With openat2, the mount of the entry is determined when the directory is opened. */
 	const struct search_mount *m = search->os.caps & OSC_OPENAT2
 	        ? NULL : search_mount_at(&search->mounts, (uint32_t)child->avoid);
 	if (m)
 		child->mount = m->id;
 }
 
-/** Whether more than the name of an entry must not be accessed, because it is on another mount of
-    which nothing is known. */
+/** Whether an entry must not be accessed because it is on a different mount than its directory, and
+    nothing is known about the mounts below the directory. */
 static bool is_beyond(const SEARCH *search, const struct node *node, struct bfs_scratch *scratch,
                       const struct bfs_entry *entry)
 {
@@ -49,8 +49,8 @@ static bool is_beyond(const SEARCH *search, const struct node *node, struct bfs_
 	return beyond;
 }
 
-/** Whether an entry is a mount point that is not entered because of its type, as far as its place
-    says. */
+/** Whether an entry is a mount point that is not entered because of the file system type, if the
+    node of the entry shows the mount. */
 static bool is_excluded(const SEARCH *search, const struct node *child)
 {
 	const struct search_mounts *mounts = &search->mounts;
@@ -58,9 +58,9 @@ static bool is_excluded(const SEARCH *search, const struct node *child)
 	       && search_mount_excluded(mounts, search_mount_at(mounts, (uint32_t)child->avoid));
 }
 
-/** Match the name of an entry, unless that was done.
-    @child  [out] Its live states, if the entry may be a directory; else NULL.
-    @return enum pattern_verdict. */
+/** Match the name of an entry, unless `note` has the result.
+    @child  [out] The live states are set.  NULL if the entry cannot be a directory.
+    @return bits of enum pattern_verdict. */
 static inline unsigned match_name(const SEARCH *search, const struct node *node,
                                   const struct bfs_entry *entry, struct name_note note,
                                   struct node *child)
@@ -74,7 +74,7 @@ static inline unsigned match_name(const SEARCH *search, const struct node *node,
 	return note.does;
 }
 
-/** The note of a name that was matched. */
+/** Store the result of matching a name in its note. */
 static uint64_t name_tested(struct name_note note, unsigned does)
 {
 	note.tested = true;
@@ -82,8 +82,10 @@ static uint64_t name_tested(struct name_note note, unsigned does)
 	return name_note_put(note);
 }
 
-/** Keep the node of what may be a directory until its attributes are known.
-    @tag  The node of the directory that it is in.  @return false: memory ran out. */
+/** Number the node of an entry that may be a directory, until its attributes are known.
+    @note [out]  child: the number.
+    @tag  Number of `node`, the node of the directory that contains the entry.
+    @return false: memory ran out. */
 static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
                        const struct node *node, struct node *child)
 {
@@ -99,8 +101,11 @@ static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
 	return number != UINT32_MAX;
 }
 
-/** Enter a directory, if possible.  @number  Of child, except for its `self`; UINT32_MAX: unknown.
-    @st  Only with FOLLOW.  @return the verdict. */
+/** Decide whether to enter a directory; set scratch->tag, or report an error.
+    @from, child  Nodes of the directory that contains it, and of the directory.
+    @number  Number of `child`, without its `self`; UINT32_MAX: not numbered yet.
+    @st  Attributes of the directory; used only with FOLLOW.
+    @return BFS_ENTER or BFS_SKIP. */
 static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
                                   const struct bfs_at *at, const struct bfs_entry *entry,
                                   const struct node *from, struct node *child, uint32_t number,
@@ -130,10 +135,10 @@ static enum bfs_verdict enter_dir(SEARCH *search, struct bfs_scratch *scratch,
 	return error == 0 ? BFS_ENTER : BFS_SKIP;
 }
 
-/** What search_pass() does with an entry. */
-enum pass { PASS_NO, PASS_YES, PASS_ASK /* more than its name must be known */ };
+/** Result of testing an entry by its name only. */
+enum pass { PASS_NO, PASS_YES, PASS_ASK /* search_entry() must test it */ };
 
-/** Match an entry that is not a directory by its name. */
+/** Test an entry that is not a directory by its name. */
 static enum pass pass_one(SEARCH *search, const struct node *node, const struct bfs_entry *entry,
                           struct look *look, struct query_object *object,
                           struct name_note *note)
@@ -160,7 +165,8 @@ size_t search_pass(void *arg, struct bfs_scratch *scratch, const struct bfs_at *
 {
 	SEARCH *search = arg;
 	const struct node *node = search_node_at(search, at->tag);
-	/* Some entries here must not be accessed: check each entry. */
+	/* If names in this directory may lead to mounts that must not be accessed, search_entry()
+	   tests each entry. */
 	if (avoid_below(search->mounts.avoid, node->avoid)
 	    || search_stopped(search))
 		return 0;
@@ -211,7 +217,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	unsigned does = match_name(search, node, entry, note, dir ? child : NULL);
 	if (does == 0)
 		return BFS_SKIP;
-	/* The type of a symlink's target is not yet known. */
+	/* Do not test the type of a symlink that is followed: the type of its target is not yet
+	   known. */
 	bool object = does & PATTERN_MATCH
 	              && ((follow && entry->type == DT_LNK)
 	                  || selection_has_type(&search->want, entry->type));
@@ -222,7 +229,7 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	if (search->want.judges)
 		child_init(search, node, entry, child);
 	if (search->want.query && follow && dir) {
-		judged.look = true;   /* it may be above itself */
+		judged.look = true;   /* the directory may be its own ancestor: get its identity */
 	} else if (search->want.judges) {
 		search_judge_entry(search, scratch, at, entry, entry->type, child, NULL, object,
 		                   &note.memo, &judged);
@@ -233,7 +240,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	}
 	if (object)
 		search_lines_begin(search, scratch, at);
-	/* The most frequent case. */
+	/* The most frequent case: an object that is not a directory and needs attributes, in a
+	   directory without mounts of interest below. */
 	if (!dir && (search->flags & SEARCH_METADATA || judged.look)
 	    && !avoid_below(search->mounts.avoid, node->avoid)) {
 		scratch->note = name_tested(note, does);
@@ -241,7 +249,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	}
 	if (!search->want.judges)
 		child_init(search, node, entry, child);
-	/* statx is needed for unknown types, and for directories with FOLLOW or XDEV checks. */
+	/* unknown: statx is needed for unknown types, and to check directories with FOLLOW or
+	   XDEV. */
 	bool unknown = entry->type == DT_UNKNOWN
 	               || ((follow || search->xdev_looks) && below && entry->type == DT_DIR);
 	bool type = search->access || search->more.type || search->want.types || follow;
@@ -250,7 +259,8 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
 	bool touch = look || search->access || (below && !(search->os.caps & OSC_OPENAT2));
 	if (blocked || (touch && is_beyond(search, node, scratch, entry))) {
-		/* Only its name is known.  With XDEV it would not be entered in any case. */
+		/* Nothing but the name may be used.  Report the object if the name is enough
+		   (named).  With XDEV, contents of a mount are not wanted, so there is no error. */
 		bool named = !judged.look
 		             && (search->more.optional
 		                 || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)));
@@ -301,9 +311,11 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	struct node *child = &new.node;
 	if (search_stopped(search))
 		return BFS_END_ALL;
-	/* Entries left over from a paused directory did not pass search_entry() in this part. */
+	/* Needed for entries left over from an earlier part of the directory, for which
+	   search_entry() was not called in this part. */
 	search_lines_begin(search, scratch, at);
-	/* Objects that cannot be entered get here only if they match. */
+	/* For an object that is not a directory, search_entry() returns BFS_LOOK only if the
+	   pattern matches. */
 	bool leaf = entry->type != DT_DIR && entry->type != DT_UNKNOWN
 	            && !(search->flags & SEARCH_FOLLOW);
 	if (leaf && error == 0 && st->mask & K_STATX_TYPE && IFTODT(st->mode) == entry->type
@@ -313,7 +325,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	}
 	struct name_note note = name_note_get(entry->note);
 	assert(note.tested);
-	/* Something else than its directory listed may be there by now. */
+	/* A directory is now in the place of the listed object: match its name again, to get the
+	   live states. */
 	if (error == 0 && S_ISDIR(st->mode) && entry->type != DT_DIR && entry->type != DT_UNKNOWN)
 		note.tested = false;
 	bool maybe_dir = !note.tested || entry->type == DT_DIR || entry->type == DT_UNKNOWN;
@@ -321,7 +334,8 @@ enum bfs_verdict search_meta(void *arg, struct bfs_scratch *scratch, const struc
 	child_init(search, node, entry, child);
 	if (error == 0 && !(st->mask & K_STATX_TYPE))
 		error = EACCES;
-	/* The attributes were needed only for entering or coloring, so the name can be reported. */
+	/* named: the name of the object can be reported without attributes, which were needed only
+	   to enter a directory, or are optional. */
 	bool dir = entry->type == DT_DIR;
 	bool named = dir && !(search->flags & (SEARCH_METADATA | SEARCH_FOLLOW));
 	named |= search->more.optional && error != ENOENT;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Following symlinks component by component.
+ * Follow symlinks component by component.
  *
- * Each component is opened with O_PATH and O_NOFOLLOW: the last component of a lookup triggers no
- * automount.  The table says which names lead to other mounts, and openat2(2) refuses to cross into
- * another mount (RESOLVE_NO_XDEV) without accessing it; then its ID decides whether it may be
- * entered.
+ * Each component is opened with O_PATH and O_NOFOLLOW, since the last component of a lookup
+ * triggers no automount.  The table of mounts has the names that lead to further mounts.
+ * openat2(2) with RESOLVE_NO_XDEV refuses to cross into a mount, without accessing the mount; then
+ * the ID of the mount decides whether it may be entered.
  */
 #include "search/follow.h"
 
@@ -32,20 +32,20 @@ bool search_dir_waits(struct os *os, int dirfd, const char *name)
 	       && st.f_type == PROC_SUPER_MAGIC;
 }
 
-/** The state of following a path. */
+/** The state of resolving a path. */
 struct follow {
 	struct os *os;
 	const struct search_mounts *mounts;   /* NULL: everything may be accessed */
 	struct path_walk walk;
-	int start, at;            /* the caller's directory; the current directory */
-	uint64_t mount;           /* of the current directory; 0: unknown */
-	uint32_t node;            /* of the current directory in the table */
-	int next;                 /* the next component, opened; or -1 */
+	int start, at;            /* start: the caller's dirfd; at: the current directory */
+	uint64_t mount;           /* mount ID of the current directory; 0: unknown */
+	uint32_t node;            /* node of the current directory in mounts->avoid */
+	int next;                 /* descriptor of the next component; or -1 */
 	uint64_t next_mount;
 	uint32_t next_node;
 };
 
-/** Replace the current directory. */
+/** Replace the current directory, and close its descriptor. */
 static void move_to(struct follow *follow, int fd)
 {
 	if (follow->at != follow->start)
@@ -53,14 +53,16 @@ static void move_to(struct follow *follow, int fd)
 	follow->at = fd;
 }
 
-/** A name in the current directory leads to another mount: find which, and whether it may be
-    entered.  @return 0, or -1. */
+/** Determine the mount that a name in the current directory leads to, and whether it may be
+    entered.  Sets next_mount and next_node.
+    @return 0, or -1.  Errors: as for search_mounts_refuse(). */
 static int cross(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
 	struct k_statx st;
 	const struct search_mount *m = search_mount_at(mounts, follow->next_node);
-	/* Without a table even the look at its root can block. */
+	/* If the mounts below the current directory are unknown, even a statx of the mount's root
+	   can block. */
 	if (follow->node == AVOID_UNKNOWN)
 		return fail(EXDEV);
 	unsigned mask = mounts->unique ? K_STATX_MNT_ID_UNIQUE : K_STATX_MNT_ID;
@@ -77,7 +79,8 @@ static int cross(struct follow *follow, const char *name)
 	return 0;
 }
 
-/** Open a name in the current directory. */
+/** Open a name in the current directory with O_PATH, if it may be accessed.
+    @return a descriptor, or -1. */
 static int open_name(struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
@@ -101,13 +104,14 @@ static int open_name(struct follow *follow, const char *name)
 	return os_openat(os, follow->at, name, flags);
 }
 
-/** Whether fs.protected_symlinks forbids to follow the link that was opened. */
+/** Whether fs.protected_symlinks forbids to follow the symlink `next`, called `name`. */
 static bool is_protected(const struct follow *follow, const char *name)
 {
 	struct os *os = follow->os;
 	struct k_statx st, dir;
 	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
-	/* The kernel checks this before it refuses all links. */
+	/* With RESOLVE_NO_SYMLINKS, the kernel first checks fs.protected_symlinks (EACCES), and
+	   then refuses every symlink (ELOOP). */
 	const uint64_t resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
 	int fd = os_openat2(os, follow->at, name, O_PATH, resolve);
 	os_close(os, fd);
@@ -119,7 +123,8 @@ static bool is_protected(const struct follow *follow, const char *name)
 	return path_is_planted(os_geteuid(os), st.uid, dir.uid, dir.mode);
 }
 
-/** Why the kernel would not follow the link that was opened; 0: it would. */
+/** Get the error with which the kernel would refuse to follow the symlink `next`; 0: it would
+    follow the symlink. */
 static int refuse_link(const struct follow *follow, const char *name)
 {
 	const struct search_mounts *mounts = follow->mounts;
@@ -139,7 +144,7 @@ static ssize_t follow_link(void *arg, struct path_walk *walk, char target[PATH_M
 	if (follow->next < 0)
 		return fail(errno == EINVAL ? ENOTSUP : errno);   /* EINVAL: not a symlink */
 	ssize_t n = os_readlinkat(os, follow->next, "", target, PATH_MAX);
-	/* Both errors mean that it is not a symlink. */
+	/* Both errors mean that the component is not a symlink. */
 	if (n < 0 && (errno == ENOENT || errno == EINVAL))
 		return fail(EINVAL);
 	int error = n < 0 ? errno : refuse_link(follow, path_name(walk));

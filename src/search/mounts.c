@@ -33,7 +33,7 @@ const struct search_mount *search_mount_find(const struct search_mounts *mounts,
 	return i == MAP64_NONE ? NULL : &mounts->list[i];
 }
 
-/** Copy a text; NULL remains NULL. */
+/** Copy a text to mounts->points; NULL remains NULL. */
 static const char *keep(struct search_mounts *mounts, const char *text)
 {
 	return text ? arena_strndup(&mounts->points, text, strlen(text)) : NULL;
@@ -61,7 +61,8 @@ int search_mounts_add(struct search_mounts *mounts, const struct search_mount *m
 	return 0;
 }
 
-/** The parent of a mount in the list; NULL: none. */
+/** Find the parent of a mount in the list; NULL: the parent is not listed, or is the mount
+    itself. */
 static struct search_mount *parent_of(struct search_mounts *mounts, const struct search_mount *m)
 {
 	uint32_t i = m->parent == m->id ? MAP64_NONE : map64_get(&mounts->by_id, m->parent);
@@ -70,7 +71,8 @@ static struct search_mount *parent_of(struct search_mounts *mounts, const struct
 
 int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all)
 {
-	/* The way to a mount of interest is of interest. */
+	/* Mark the mounts of interest with AVOID_UNKNOWN.  A parent of a mount of interest is of
+	   interest too. */
 	for (uint32_t i = mounts->n; i-- > from;) {
 		struct search_mount *m = &mounts->list[i], *parent = parent_of(mounts, m);
 		if (all || m->flags & (MOUNT_BLOCKS | MOUNT_UNLISTED))
@@ -83,17 +85,20 @@ int search_mounts_place(struct search_mounts *mounts, uint32_t from, bool all)
 		if (m->root && (m->root = avoid_add(mounts->avoid, i)) == AVOID_NONE)
 			return -1;
 	}
-	/* Then the mounts that cover a way to one of interest. */
+	/* First pass: add the mount points of these mounts.  Second pass (covers): add mounts that
+	   cover the path to such a mount point. */
 	for (uint32_t i = from; i < 2 * mounts->n - from; ++i) {
 		bool covers = i >= mounts->n;
 		uint32_t index = covers ? i - mounts->n + from : i;
 		struct search_mount *m = &mounts->list[index], *parent = parent_of(mounts, m);
-		/* Without a path it cannot be reached from its parent. */
+		/* Skip mounts of the other pass, mounts without a known mount point, and mounts
+		   that are not on a mount of interest. */
 		if (!m->root == !covers || !parent || !m->point || !parent->root
 		    || parent->root == AVOID_UNKNOWN)
 			continue;
 		const char *path = word_below(m->point, parent->point ? parent->point : "/");
-		/* As the root of the process that read the table is elsewhere. */
+		/* The mount point is not below its parent's: the table was read by a process with
+		   another root directory. */
 		if (!path)
 			parent->root = AVOID_UNKNOWN;
 		else if (covers && !avoid_find(mounts->avoid, parent->root, path))
@@ -150,7 +155,7 @@ bool search_mounts_below(const struct search_mounts *mounts, uint64_t id, const 
 	return below;
 }
 
-/** Whether a mount can block, and is not that of the root. */
+/** Whether a mount can block and is not the mount of the given root. */
 static bool is_blocked(const struct search_mounts *mounts, const struct search_mount *m)
 {
 	return m && m->flags & MOUNT_BLOCKS && m->id != mounts->entered;

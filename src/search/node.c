@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Nodes: the properties that all entries of a directory share.  Directories with equal properties
- * share a node; its number is the tag that bfs carries.
+ * share a node.  The number of a node is the tag of its directories in bfs.
  *
  * Invariants (node_check()):
- *  - nodes never move and never change, so that workers read them without the lock;
+ *  - nodes never move and never change, so that workers can read them without the lock;
  *  - a node exists before any directory has its number.
  */
 #include "search/search_impl.h"
@@ -35,7 +35,7 @@ bool search_node_same(const SEARCH *search, const struct node *a, const struct n
 	return memcmp(a, b, search_node_words(search) * sizeof(uint64_t)) == 0;
 }
 
-/** Assert the invariants for a node with this number.  The lock is held. */
+/** Assert the invariants for `node`, which has this number.  The caller holds the lock. */
 static void node_check(const SEARCH *search, uint32_t number, const struct node *node)
 {
 	assert(number < search->shared.nnodes
@@ -84,7 +84,7 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
 	bool known = search->os.caps & OSC_STATX_MNT_ID;
 	uint64_t id = known ? os_statx_mnt_id(st, search->mounts.unique) : 0;
-	/* Entering it would trigger an automount. */
+	/* Entering an automount point would trigger an automount. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
 	bool other_device = makedev(st->dev_major, st->dev_minor) != search->root.dev;
@@ -100,7 +100,7 @@ void search_nodes_clear(SEARCH *search)
 	search->shared.seen.n = 0;
 }
 
-/** The live states of a node as one word, or a hash of them. */
+/** Get the live states of a node: if they are one word, this word, otherwise a hash. */
 static uint64_t node_state(const SEARCH *search, const struct node *node)
 {
 	return search->want.words == 1 ? node->live[0]
@@ -108,7 +108,8 @@ static uint64_t node_state(const SEARCH *search, const struct node *node)
 	                     search->want.words * sizeof(*node->live));
 }
 
-/** The identity of a directory.  @from  What contains it. */
+/** Get the identity of a directory from its attributes.
+    @from  Node of the directory that contains it. */
 static struct seen_dir node_dir(const SEARCH *search, const struct node *from,
                                 const struct k_statx *st)
 {
