@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The query, evaluated for an entry: by its name and type, then with its attributes, then with all
- * facts.  What a fact costs is paid only where the answer depends on it.
+ * Evaluate the query for an entry: first by the name and type, then with the attributes, then with
+ * all facts.  A fact is looked up only if the result depends on it.
  *
- * Facts that lead through a symlink are looked up as a search with FOLLOW does, component by
- * component, so that nothing that can block is accessed.
+ * Targets of symlinks are resolved component by component, as in a search with FOLLOW, so that no
+ * mount that can block is accessed.
  */
 #include "search/search_impl.h"
 
@@ -22,8 +22,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/** The directory that contains the object, or the object if its name is "".
-    @return a descriptor, borrowed; or -1.  Errors: as search_visit_dir(). */
+/** Open the directory that contains the object; if look->name is "", the object itself.
+    @return a descriptor, borrowed; or -1.  Errors: as for search_visit_dir(). */
 static int look_fd(struct look *look)
 {
 	int fd = look->fd != LOOK_UNOPENED ? look->fd
@@ -61,7 +61,7 @@ static const char *look_path(void *arg)
 	return path->failed ? NULL : path->data;
 }
 
-/** The mount that an object is on; NULL: unknown. */
+/** Find the mount of an object; NULL: unknown. */
 static const struct search_mount *look_mount(struct look *look)
 {
 	const struct search_mounts *mounts = &look->search->mounts;
@@ -103,13 +103,15 @@ static int look_target(void *arg, struct strbuf *text)
 	return 0;
 }
 
-/** The directory that contains the object, if its path is known.  @place [out]  Zero before. */
+/** Get the mount and path of the directory that contains the object.
+    @mount  ID of the mount.
+    @place [out]  Zero before.  The path remains "" if it is unknown. */
 static void visit_place(const struct look *look, uint64_t mount, struct follow_place *place)
 {
 	const struct strbuf *root = &look->search->root.place.path;
 	struct strbuf *path = &place->path;
 	place->mount = mount;
-	/* The path of the object may lead through symlinks. */
+	/* With FOLLOW the printed path may lead through symlinks: use the open directory. */
 	if (look->search->flags & SEARCH_FOLLOW)
 		search_place_of_fd(look->search, look->fd, place);
 	if (root->len == 0 || look->search->flags & SEARCH_FOLLOW)
@@ -127,8 +129,8 @@ static void visit_place(const struct look *look, uint64_t mount, struct follow_p
 		path->data[path->len] = '\0';
 }
 
-/** Open the object, or what it leads to if it is a symlink.
-    @return an O_PATH descriptor, or -1.  Errors: as follow_path(). */
+/** Open the object or, if it is a symlink, its target.
+    @return an O_PATH descriptor, or -1.  Errors: as for follow_path(). */
 static int look_open(struct look *look)
 {
 	SEARCH *search = look->search;
@@ -154,14 +156,15 @@ static int look_open(struct look *look)
 	return fd;
 }
 
-/** Whether the object may be a mount point whose mount must not be accessed. */
+/** Whether the object may be a mount point with a mount that must not be accessed. */
 static bool may_block(const struct look *look)
 {
 	return look->depth > 0 && search_mounts(look->search)
 	       && (look->visit || look->avoid != AVOID_NONE);
 }
 
-/** The type of the object itself, if it is a symlink that is followed; DT_*. */
+/** Get the type of the object itself, DT_LNK if it is a symlink that is followed; set look->link.
+    @return DT_*; DT_UNKNOWN if the type cannot be determined. */
 static uint8_t look_link(struct look *look)
 {
 	struct k_statx st;
@@ -176,7 +179,8 @@ static int look_access(void *arg, int mode)
 {
 	struct look *look = arg;
 	const char *name = look->name;
-	/* access(2) waits for the mount at a mount point. */
+	/* On a mount point, access(2) would wait for the mount's server: use look_open(), which
+	   fails instead. */
 	bool opens = may_block(look) || look_link(look) == DT_LNK;
 	int fd = opens ? look_open(look) : look_fd(look);
 	if (fd < 0)
@@ -184,11 +188,11 @@ static int look_access(void *arg, int mode)
 	int rc = os_access(look->os, fd, opens ? "" : name, mode);
 	if (opens)
 		os_close(look->os, fd);
-	/* Any failure means that it cannot be accessed: access(2). */
+	/* access(2): each error counts as "no access". */
 	return rc == 0;
 }
 
-/** Open the object, a directory, for reading.  @return a descriptor, or -1. */
+/** Open the object, which is a directory, for reading.  @return a descriptor, or -1. */
 static int look_opendir(struct look *look)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -226,7 +230,8 @@ static int look_xtype(void *arg, uint8_t *type)
 {
 	struct look *look = arg;
 	struct k_statx st;
-	/* A slash at the end of a root leads through a symlink. */
+	/* A given root that ends in a slash is a directory, even if the name before the slash is a
+	   symlink. */
 	bool slash = look->depth == 0 && look->search->root.name[look->search->root.len] == '/';
 	*type = slash ? DT_DIR : look_link(look);
 	if (*type != DT_LNK || look->search->flags & SEARCH_FOLLOW
@@ -234,7 +239,7 @@ static int look_xtype(void *arg, uint8_t *type)
 		return 0;
 	int fd = look_open(look), rc = 0;
 	if (fd < 0)
-		/* The type of a dangling link is that of the link. */
+		/* A dangling symlink has its own type, DT_LNK. */
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
 	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
 	if (os_statx(look->os, fd, "", flags, K_STATX_TYPE, &st) == 0)
@@ -273,7 +278,7 @@ void search_look_init(struct look *look)
 	};
 }
 
-/** Whether an object was seen before, for -unique. */
+/** Whether -unique has already tested this object, by device and inode. */
 static bool is_seen(SEARCH *search, const struct k_statx *st)
 {
 	struct seen_dir object = {
@@ -285,7 +290,7 @@ static bool is_seen(SEARCH *search, const struct k_statx *st)
 	return error == EEXIST;
 }
 
-/** Whether an entry of the search's mount is the root of another one, for -mount. */
+/** Whether an object is the root of a mount other than the searched mount, for -mount. */
 static bool is_mount_point(const SEARCH *search, const struct look *look,
                            const struct k_statx *st)
 {
@@ -307,13 +312,15 @@ void search_judge(SEARCH *search, struct look *look, const struct query_object *
 	}
 	enum query_value known = search->source.run ? search_source_knows(search) : QUERY_OPEN;
 	select_object(&search->want, object, look->only_below, known, judged);
-	/* search_entry() reports the mount. */
+	/* A fact needs access to a mount that can block.  With `look`, search_entry() reports the
+	   mount as an error. */
 	if (judged->error == EREMOTE && !judged->look)
 		judged->look = !st && !object->lost
 		               && search_mounts_blocked(&search->mounts, look->avoid);
 }
 
-/** See search_judge_entry().  @lost  Its attributes cannot be read. */
+/** See search_judge_entry().
+    @lost  The attributes of the entry cannot be read; `st` is NULL. */
 static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at,
                         const struct bfs_entry *entry, uint8_t type, const struct node *child,
                         const struct k_statx *st, bool wanted, bool lost,
@@ -343,7 +350,8 @@ static void judge_entry(SEARCH *search, struct bfs_scratch *scratch, const struc
 		if (visit.path)
 			search_visit_now(search, &visit, judged);
 		else
-			search->failed = true;   /* this is the owner's thread */
+			search->failed = true;   /* memory ran out; with visit() there is only the
+			                            owner's thread */
 		judged->object = false;
 	}
 }

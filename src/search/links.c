@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symlinks that are followed, in any thread: the target is reported in place of the link, and a
- * target directory is left for later.
+ * Follow symlinks, in any thread: report the target in place of the symlink, and queue a target
+ * that is a directory.
  */
 #include "search/search_impl.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 
-/** Append a link to a directory that will be searched later. */
+/** Append a record of a symlink to a directory, which will be searched later. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      int depth, const struct node *child, const struct follow_place *place)
 {
@@ -44,8 +44,9 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	int rc = fd < 0 ? -1 : os_statx(os, fd, "", flags | AT_EMPTY_PATH, mask, &st);
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
-	/* A dangling link is reported as a link.  ELOOP is also an error: SEARCH_ERR_OPEN for a
-	   loop.  Of a query, a loop is an error and no object, as of find. */
+	/* A dangling symlink is reported as an object, the symlink itself.  ELOOP is also reported
+	   as an error: as SEARCH_ERR_OPEN for a loop.  With a query, as with find, a loop is only
+	   an error. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pattern that is a single path is looked up without reading a directory.
+ * Look up the object of a pattern that is a single path, without reading a directory.
  */
 #include "search/search_impl.h"
 
@@ -12,7 +12,8 @@
 #include <fcntl.h>
 #include <string.h>
 
-/** Whether a descriptor is on the mount of the root.  Errors: EXDEV, those of statx(2). */
+/** Whether a descriptor is on the mount of the root.  Errors: EXDEV: it is on another mount; errors
+    of statx(2). */
 static bool literal_here(SEARCH *search, int fd)
 {
 	struct k_statx st;
@@ -25,7 +26,7 @@ static bool literal_here(SEARCH *search, int fd)
 	return false;
 }
 
-/** Open one component in literal_dir() without openat2(2). */
+/** Without openat2(2): open one component of a path for literal_dir(). */
 static int literal_step(void *arg, int dirfd, const char *name)
 {
 	SEARCH *search = arg;
@@ -37,8 +38,8 @@ static int literal_step(void *arg, int dirfd, const char *name)
 	return fd;
 }
 
-/** Open a directory below the root without following symlinks.  @return a descriptor, or -1; for
-    "." that of the root. */
+/** Open a directory below the root without following symlinks.
+    @return a descriptor, or -1; for "." the descriptor of the root, search->root.fd. */
 static int literal_dir(SEARCH *search, const char *path)
 {
 	struct os *os = &search->os;
@@ -52,8 +53,9 @@ static int literal_dir(SEARCH *search, const char *path)
 	return path_open_below(os, search->root.fd, path, literal_step, search);
 }
 
-/** The same, with FOLLOW through symlinks.
-    @place  Initialized; [out] with FOLLOW the directory. */
+/** Open a path below the root.  With FOLLOW symlinks are followed.
+    @place  Initialized.  With FOLLOW [out] mount and path of the opened object.
+    @return as literal_dir(). */
 static int literal_open(SEARCH *search, const char *path, struct follow_place *place)
 {
 	if (!(search->flags & SEARCH_FOLLOW))
@@ -63,17 +65,19 @@ static int literal_open(SEARCH *search, const char *path, struct follow_place *p
 	return follow_path(&search->os, &search->mounts, search->root.fd, place, path);
 }
 
-/** Whether a mount's directories may not list each name that can be looked up in them. */
+/** Whether a directory on a mount may not list every name that can be looked up in it; true for an
+    unknown mount. */
 static bool is_unlisted(const SEARCH *search, uint64_t id)
 {
 	const struct search_mount *m = search_mount_find(&search->mounts, id);
 	return !m || m->flags & MOUNT_UNLISTED;
 }
 
-/** Whether a path can be looked up: no component leads to a mount that can block or may be one, and
-    no directory on the path is too deep to be entered, blocks when it is read, or does not list
-    what is found in it.  If not, a normal search reports the reason.
-    @node  Of the root, which is always entered. */
+/** Whether a path below the root can be looked up instead of reading directories.  No component may
+    lead to a mount that can block or is unknown.  No directory on the path may be too deep to be
+    entered, block when it is read, or have names that it does not list.  If the result is false,
+    the normal search reports the reason.
+    @node  Node of the root in the table of mounts. */
 static bool literal_clear(const SEARCH *search, char *path, uint32_t node)
 {
 	uint64_t mount = search->root.mount;
@@ -97,8 +101,9 @@ static bool literal_clear(const SEARCH *search, char *path, uint32_t node)
 	}
 }
 
-/** Whether a directory on a path may ignore case: a component exists in another case as well, or it
-    has no letter to try.  Then only a listing shows its name. */
+/** Whether a directory on a path may ignore case, so that only listing it shows how a name is
+    written.  True if a component also exists with one letter in the other case, or has non-ASCII
+    letters only. */
 static bool literal_folds(SEARCH *search, char *path)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -128,8 +133,9 @@ static bool literal_folds(SEARCH *search, char *path)
 	}
 }
 
-/** Look up a name in scratch->fd.  @place  With FOLLOW: that directory.
-    @return whether it exists; errors are reported. */
+/** Look up a name in scratch->fd, and report the object.
+    @place  With FOLLOW: mount and path of scratch->fd.
+    @return whether the object exists; errors are reported. */
 static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct follow_place *place,
                           const char *name)
 {
@@ -158,7 +164,8 @@ static bool literal_entry(SEARCH *search, struct bfs_scratch *scratch, struct fo
 	return false;
 }
 
-/** Look up a path.  @return false: nothing was done, because directories on it must be read. */
+/** Look up the object with a path below the root, and report it.
+    @return false: nothing was done, because directories on the path must be read. */
 static bool look_up(SEARCH *search, char *path)
 {
 	struct bfs_output output = {0};
