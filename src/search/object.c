@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* In the owner's thread: the last object for the query of the caller; roots that are objects. */
+/* In the owner's thread: describe the last object for the caller's query; report roots. */
 #include "search/search_impl.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
 
-/** The last component of a path, as -name compares it.  @len [out]  Its length. */
+/** Find the last component of a path, as -name compares it.
+    @len [out]  Length of the component. */
 static const char *last_name(const char *path, size_t *len)
 {
 	size_t end = strlen(path);
@@ -27,7 +28,7 @@ void search_last(SEARCH *search, struct search_visit *visit)
 			.name = root ? search->root.base.data
 			        : path->data + path->len - search->last.len,
 			.len = root ? search->root.base.len : search->last.len,
-			/* As search_put_lost() tested it. */
+			/* search_put_lost() tested the object with this type */
 			.type = search->last.lost && search->flags & SEARCH_FOLLOW ? DT_UNKNOWN
 			        : search->last.type,
 			.st = search->last.has_st ? &search->last.st : NULL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a query needs to know of the world, from this process. */
+/* The data of this system that the tests of a query need. */
 #include "search/query_host.h"
 
 #include "base/fail.h"
@@ -11,9 +11,10 @@
 #include <pwd.h>
 #include <stdlib.h>
 
-/** Look up a user or group with a buffer that grows, for query_env.owner_id.
-    @name  NULL: look up *id.  @id  [out] with a name.
-    @return 1: found; 0: it does not exist; -1 with errno. */
+/** Look up a user or group, with a buffer that grows; for query_env.owner_id.
+    @name  The name to look up; NULL: look up *id.
+    @id  With `name` [out] the ID.
+    @return 1: found; 0: does not exist; -1 with errno. */
 static int look_up(void *arg, bool group, const char *name, uint32_t *id)
 {
 	(void)arg;
@@ -56,7 +57,7 @@ static int host_file(void *arg, const char *path, bool follow, struct k_statx *s
 	unsigned mask = K_STATX_BASIC | K_STATX_BTIME;
 	if (follow && os_statx(os, AT_FDCWD, path, 0, mask, st) == 0)
 		return 0;
-	/* Of a link without target, the link itself. */
+	/* If a symlink is dangling, get the attributes of the symlink. */
 	if (follow && errno != ENOENT && errno != ENOTDIR)
 		return -1;
 	return os_statx(os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, st);

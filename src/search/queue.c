@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The owner's part: records from readers are put into the queue, sorted if requested; other mounts
- * are entered or refused.
+ * In the owner's thread: put records from the reading threads into the queue, sorted if requested;
+ * enter or refuse mounts below the searched mount.
  */
 #include "search/search_impl.h"
 
@@ -20,7 +20,7 @@ uint64_t search_mnt_id(void *arg, uint32_t tag, bool *unique)
 	return search->os.caps & OSC_STATX_MNT_ID ? search_node_at(search, tag)->mount : 0;
 }
 
-/** The mount of a node; NULL: unknown. */
+/** Find the mount of a node; NULL: unknown. */
 static const struct search_mount *mount_of(const SEARCH *search, uint32_t tag)
 {
 	return search_mount_find(&search->mounts, search_node_at(search, tag)->mount);
@@ -67,7 +67,7 @@ void search_queue_part(SEARCH *search, const struct bfs_at *at, const char *out,
 	strbuf_add(&search->parts.text, out, size);
 }
 
-/** A record to sort. */
+/** A record to sort, and its sort keys. */
 struct sort_key {
 	const char *record;
 	size_t size;
@@ -96,7 +96,7 @@ static int by_inode(const void *left, const void *right)
 	return a->ino != b->ino ? (a->ino < b->ino ? -1 : 1) : by_place(a, b);
 }
 
-/** Sort the records of a directory, and queue them. */
+/** Sort the records of a directory by name or inode, and queue them. */
 static void queue_sorted(SEARCH *search, const struct bfs_at *at, const char *out, size_t size)
 {
 	struct sort_key *places = malloc((size / sizeof(struct record) + 1) * sizeof(*places));
@@ -167,9 +167,12 @@ int search_read_mounts(SEARCH *search, uint64_t id, struct search_mounts *now)
 }
 
 /**
- * Why an unknown mount, mounted during the search, must not be entered; 0: it may be.  The mounts
- * are read again, but at most once for as many directories as there are mounts, so that this costs
- * no more than reading the directories.
+ * Check whether a mount that search->mounts does not contain may be entered.
+ *
+ * The mount may be newer than the search: the mounts are read again.  With N mounts, they are read
+ * at most once per N + 1 directories, so that this costs no more than reading the directories.
+ *
+ * @return 0: the mount may be entered; or an error number.
  */
 static int refuse_later(SEARCH *search, uint64_t id)
 {
@@ -188,7 +191,9 @@ static int refuse_later(SEARCH *search, uint64_t id)
 	return error;
 }
 
-/** Let the server of a mount that may be entered search it.  @return whether it does. */
+/** Let a mount that may be entered be searched by its server.
+    @at, id  Mount point and ID of the mount.
+    @return whether the server searches the mount. */
 static bool delegate_mount(SEARCH *search, const struct bfs_at *at, uint64_t id)
 {
 	struct strbuf name = {0};
@@ -210,7 +215,7 @@ void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
 	memcpy(&new, search_node_at(search, at->tag), search_node_words(search) * sizeof(uint64_t));
 	const struct search_mount *m =
 		id ? NULL : search_mount_at(&search->mounts, (uint32_t)new.node.avoid);
-	/* Without mount IDs the table says which mount is there. */
+	/* Without mount IDs, find the mount by its mount point. */
 	id = m ? m->id : id;
 	int error = search_mounts_refuse(&search->mounts, &search->os, id);
 	if (error == EXDEV)
@@ -235,9 +240,11 @@ void search_enter_mount(SEARCH *search, const struct bfs_at *at, uint64_t id,
 		*into = (struct bfs_enter){true, tag, BFS_NORMAL};
 }
 
-/** Have mounted what an automount point leads to, if the search may block.  Only if its own file
-    system does that, as NFS where an export crosses file systems; an autofs is left alone.
-    @st [in, out]  Of the point; of what is there now.  @return false: the search may not block. */
+/** Trigger the automount of a directory, if the search may block.  Only an automount by the file
+    system of the directory is triggered, as of NFS where an export contains several file systems;
+    an autofs is not triggered.
+    @st  Attributes of the directory; [out] of the root of the new mount.
+    @return false: the search may not block. */
 static bool mount_now(SEARCH *search, const struct bfs_at *at, int flags, struct k_statx *st)
 {
 	struct k_statx in;
@@ -255,13 +262,14 @@ static bool mount_now(SEARCH *search, const struct bfs_at *at, int flags, struct
 	return search->mounts.any;
 }
 
-/** A directory is a mount point: enter the mount, if it is known not to block. */
+/** Enter the mount on a directory, if the mount is known not to block. */
 static void enter_mount(SEARCH *search, const struct bfs_at *at, struct bfs_enter *into)
 {
 	struct k_statx st;
 	if (search->flags & SEARCH_XDEV)
 		return;
-	/* Nothing is known of the mounts in this tree, and even the look at a root can block. */
+	/* If nothing is known about the mounts in this tree, even a statx of the mount's root can
+	   block. */
 	if (search_node_at(search, at->tag)->avoid == AVOID_UNKNOWN
 	    && !search_mount_find(&search->mounts, search->root.mount)) {
 		search_queue_error(search, at, SEARCH_ERR_OPEN, EXDEV);

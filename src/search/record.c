@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the records in the queue to the entries of getmnt_search_read().
+ * Convert the records in the queue to entries of getmnt_search_read().
  */
 #include "search/search_impl.h"
 
@@ -23,11 +23,11 @@ void search_part_begin(SEARCH *search)
 	search_dir_close(search);
 }
 
-/** Build the path of an entry in the part: root, directory, name. */
+/** Set search->last.path to the path of an entry in the current part: root, directory, name. */
 static void make_path(SEARCH *search, bool with_root, const char *name, size_t len)
 {
 	struct strbuf *path = &search->last.path;
-	/* Most entries differ only in the name. */
+	/* If only the name differs from the previous entry, keep the directory's path. */
 	if (search->last.path_base == SIZE_MAX || with_root != search->last.path_rooted) {
 		strbuf_reset(path);
 		if (with_root)
@@ -44,14 +44,16 @@ static void make_path(SEARCH *search, bool with_root, const char *name, size_t l
 		strbuf_putc(path, '/');
 		strbuf_add(path, name, len);
 	} else if (with_root && search->root.via.len == 0 && search->parts.path_len <= 1) {
-		/* As find does: a/ for itself as given, and a/b. */
+		/* As find does: a root keeps its trailing slash ("a/"), but paths below do not
+		   repeat it ("a/b"). */
 		strbuf_puts(path, search->root.name + path->len);
 	}
 	if (path->len == 0)
 		strbuf_putc(path, '/');
 }
 
-/** Keep a link to a directory for later.  @text  struct link, and the strings after it. */
+/** Queue a symlink to a directory, for a search after the current root.
+    @text  struct link, and the strings after it. */
 static void keep_link(SEARCH *search, const char *text, size_t len)
 {
 	struct link link;
@@ -109,7 +111,8 @@ struct searchent *search_next_entry(SEARCH *search)
 		search->parts.at = (size_t)(at + record.len - search->parts.text.data);
 		return NULL;
 	}
-	/* A given directory is never ignored. */
+	/* Ignore ENOENT with SEARCH_VANISHED, except for a given root; for a given root ignore it
+	   if the root was removed before the search. */
 	bool below = record.len > 0 || search->parts.path_len > 1 || search->root.via.len > 0;
 	if (record.source && record.error == ENOENT
 	    && (below ? (search->flags & SEARCH_VANISHED) != 0 : search->root.gone)) {
@@ -136,7 +139,7 @@ struct searchent *search_next_entry(SEARCH *search)
 			return NULL;
 		}
 	}
-	/* An error has no type; this one has a reason. */
+	/* In the record of an error, a nonzero type means that source.why has the reason. */
 	search->last.why = record.source && record.type ? strbuf_str(&search->source.why) : NULL;
 	record.type = record.source ? DT_UNKNOWN : record.type;
 	search->last.has_st = record.meta;

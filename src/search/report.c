@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reporting objects and errors, in any thread.
+ * Report objects and errors, in any thread.
  *
- * An object is reported as a line, if the caller accepts lines and the line is short, otherwise as
- * a record.  Lines start with the escaped path of the directory.
+ * An object is reported as a line if search_more.lines is set and the path of its directory is
+ * short, otherwise as a record.  A line starts with the escaped path of the directory.
  */
 #include "search/search_impl.h"
 
@@ -15,25 +15,30 @@
 #include <unistd.h>
 
 enum {
-	LINES_PATH = 512,         /* maximum length of a directory path for lines, which repeat it;
-	                             records do not */
-	XATTRS_SIZE = UINT16_MAX - PATH_MAX,   /* of their names; more are not known */
-	LINES_SIZE = 32 * 1024,   /* bytes of lines per directory; the rest becomes records if a
-	                             record is shorter than a line */
+	LINES_PATH = 512,         /* maximum length of a directory path for lines, each of which
+	                             contains the path; records do not contain it */
+	XATTRS_SIZE = UINT16_MAX - PATH_MAX,   /* maximum bytes of the names of extended attributes;
+	                                          if they are longer, they are unknown */
+	LINES_SIZE = 32 * 1024,   /* bytes of lines per directory, after which objects become
+	                             records; with line(), only after a line that is longer than its
+	                             record */
 };
 
-/* Values of run_start: the offset plus one of the directory's lines in the text of the batch; or
-   one of these. */
+/* Values of run_start.  NO_RUN: no lines of the directory were begun.  NO_LINES: objects of the
+   directory become records.  Other values: 1 + offset of the directory's lines in
+   batch_done.text. */
 static const uint64_t NO_RUN = 0, NO_LINES = UINT64_MAX;
 
-/** Whether objects of the directory are reported as lines. */
+/** Whether lines were begun for the directory, and further objects become lines. */
 static bool lines_go_on(const struct bfs_scratch *scratch)
 {
 	return scratch->output->run_start != NO_RUN && scratch->output->run_start != NO_LINES;
 }
 
-/** Append a record to the output.  @actions  With a query, of an object; else NULL.
-    @target  May be NULL. */
+/** Append a record to the output.
+    @st  Used if record->meta.
+    @actions  For an object, with a query: the reached actions; otherwise NULL.
+    @target  May be NULL if record->target is 0. */
 static void put_record(struct bfs_scratch *scratch, const struct record *record,
                        const struct k_statx *st, const uint64_t *actions, const char *name,
                        const char *target)
@@ -70,8 +75,9 @@ void search_put_mount(struct bfs_scratch *scratch, const struct bfs_entry *entry
 	}, NULL, NULL, entry->name, NULL);
 }
 
-/** Append the names of extended attributes to the last record, which begins at `at`.
-    @fd  The object; -1: use its name in scratch->fd. */
+/** Append the names of extended attributes to the last record.
+    @fd  The object; -1: entry->name in scratch->fd.
+    @at  Offset of the record in the output. */
 static void add_xattrs(const SEARCH *search, struct bfs_scratch *scratch,
                        const struct bfs_entry *entry, int fd, size_t at)
 {
@@ -95,20 +101,21 @@ static void add_xattrs(const SEARCH *search, struct bfs_scratch *scratch,
 	memcpy(out->data + at, &record, sizeof(record));
 }
 
-/** Append a record of an object. */
+/** Append the record of an object. */
 static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
                               const struct bfs_entry *entry, const struct k_statx *st,
                               int fd, uint64_t actions)
 {
 	char target[PATH_MAX];
 	const bool lost = st && st->mask == 0;
-	/* fd is a root that is a symlink, or has the type of what a symlink leads to. */
+	/* If fd is the target of a followed symlink, entry->type is the type of the target.  So
+	   with DT_LNK, fd is a root that is a symlink. */
 	ssize_t n = search->more.links && entry->type == DT_LNK
 	            && (fd >= 0 || search_fd(search, scratch) >= 0)
 	            ? os_readlinkat(scratch->os, fd < 0 ? scratch->fd : fd,
 	                            fd < 0 ? entry->name : "", target, sizeof(target))
 	            : 0;
-	/* Once for each directory: it has no lines. */
+	/* Before the first record of a directory, append the directory's identity. */
 	if (search->want.identify && scratch->output->run_start == NO_RUN
 	    && search_fd(search, scratch) >= 0) {
 		search_put_dir_id(search, scratch);
@@ -124,7 +131,7 @@ static void search_put_record(const SEARCH *search, struct bfs_scratch *scratch,
 		add_xattrs(search, scratch, entry, fd, at);
 }
 
-/** Escape a path for lines. */
+/** Escape a path for lines; the result replaces the path. */
 static void escape_whole(const SEARCH *search, struct strbuf *path)
 {
 	struct strbuf escaped = {0};
@@ -135,11 +142,11 @@ static void escape_whole(const SEARCH *search, struct strbuf *path)
 	strbuf_destroy(&escaped);
 }
 
-/** Start the lines of a directory: build the prefix. */
+/** Build the path prefix of a directory's lines, and set run_start. */
 static void lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const struct bfs_at *at)
 {
 	struct strbuf *path = &scratch->output->path_prefix.text;
-	/* Often the parent is the same as for the previous directory. */
+	/* Keep the parent's path if the previous directory has the same parent. */
 	if (scratch->output->path_prefix.of != at->parent) {
 		struct bfs_at parent = {.parent = at->parent, .dir = "", .name = ""};
 		strbuf_reset(path);
@@ -172,8 +179,9 @@ void search_lines_begin(const SEARCH *search, struct bfs_scratch *scratch, const
 		lines_begin(search, scratch, at);
 }
 
-/** Append objects as lines to the output.  @slack  BFS_SLACK bytes after each name are readable.
-    @return the number of lines: all, unless LINES_SIZE is reached. */
+/** Append objects as lines to the output.
+    @slack  BFS_SLACK bytes after each name are readable.
+    @return the number of appended lines: less than n if LINES_SIZE was reached. */
 static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
                         const struct bfs_entry *entries, size_t n, bool slack)
 {
@@ -192,14 +200,14 @@ static size_t put_lines(const SEARCH *search, struct bfs_scratch *scratch,
 		           : mempcpy(to, entries[i].name, entries[i].len);
 		*to++ = end;
 	}
-	*to = '\0';   /* the last block may have overwritten it */
+	*to = '\0';   /* copy_blocks() may have overwritten the final NUL */
 	scratch->output->batch_done.n += put;
 	if (size >= LINES_SIZE)
 		scratch->output->run_start = NO_LINES;
 	return put;
 }
 
-/** Append an object to the output as a line that the caller's line() makes. */
+/** Append an object to the output, as a line made by search_more.line(). */
 static void put_line(const SEARCH *search, struct bfs_scratch *scratch,
                      const struct bfs_entry *entry, const struct k_statx *st)
 {
@@ -223,7 +231,8 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 {
 	struct k_statx with_id;
 	st = search->flags & SEARCH_METADATA || search->want.query ? st : NULL;
-	/* statx(2) returns only one ID, here the one that tells mounts apart. */
+	/* statx(2) returned the 64-bit mount ID, which the search needs; take the requested 32-bit
+	   ID from the table of mounts. */
 	if (st && search->more.mask & K_STATX_MNT_ID && st->mask & K_STATX_MNT_ID_UNIQUE) {
 		const struct search_mount *m = search_mount_find(&search->mounts, st->mnt_id);
 		with_id = *st;
@@ -237,7 +246,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 	if (search->access && entry->type != DT_LNK
 	    && os_access(scratch->os, fd < 0 ? search_fd(search, scratch) : fd,
 	                 fd < 0 ? entry->name : "", search->access) != 0) {
-		/* These errors mean that access is denied; other errors are reported. */
+		/* These errors mean that access is denied, so that the object is not reported. */
 		if (errno != EACCES && errno != EROFS && errno != EPERM && errno != ETXTBSY)
 			search_put_error(scratch, entry, SEARCH_ERR_ACCESS, errno);
 		return;
@@ -246,7 +255,7 @@ void search_put_object(const SEARCH *search, struct bfs_scratch *scratch,
 		++scratch->output->batch_done.n;
 		return;
 	}
-	/* An object that several actions print becomes a record. */
+	/* one: with a query, an object becomes a line only if one action is reached. */
 	bool one = !search->want.query || (actions & (actions - 1)) == 0;
 	if (lines_go_on(scratch) && one && (!search->want.query || actions)) {
 		if (search->more.line)
