@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Roots: the given directories, and the targets of symlinks.
+ * Open roots, and begin to search them: the given directories, and the targets of symlinks.
  */
 #include "search/search_impl.h"
 
@@ -17,7 +17,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/** Queue an error of a root. */
+/** Queue an error of opening the current root. */
 static void root_error(SEARCH *search, int error)
 {
 	struct bfs_at at = {.dir = ".", .name = ""};
@@ -48,11 +48,12 @@ void search_root_close(SEARCH *search)
 	search->root.fd = -1;
 }
 
-/** Search search->root.fd.  @tag  The number of its node; UINT32_MAX: memory ran out. */
+/** Begin to read directories at search->root.fd.
+    @tag  Number of the root's node; UINT32_MAX: memory ran out. */
 static void root_search(SEARCH *search, uint32_t tag, int depth)
 {
 	unsigned fds = os_nofile(&search->os, SEARCH_FDS, false) / 2;
-	/* Running a command takes two descriptors. */
+	/* Leave two descriptors for running a command. */
 	if (search->want.info && search->want.info->has_actions && fds > 3)
 		fds -= 2;
 	if (tag != UINT32_MAX)
@@ -64,15 +65,16 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
-/** Whether neither a root nor the mounts entered below it can block: then cached attributes equal
-    those that a server would return. */
+/** Whether no mount to be searched can block, as far as mounts are known: then cached attributes
+    equal those that a server would return. */
 static bool root_local(const SEARCH *search)
 {
 	const struct search_mount *m = search_mount_find(&search->mounts, search->root.mount);
 	return !search->mounts.any && m && !(m->flags & MOUNT_BLOCKS);
 }
 
-/** Find the path of rootfd from "/" of its namespace.  @name  The name used to open it. */
+/** Set search->root.place to the mount and path of search->root.fd.
+    @name  The path used to open the root. */
 static void root_place(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
@@ -81,7 +83,7 @@ static void root_place(SEARCH *search, const char *name)
 	if (search_place_of_fd(search, search->root.fd, &search->root.place))
 		return;
 	if (*name == '/' || (os_getcwd(os, path) == 0 && *path == '/')) {
-		/* Without /proc: resolve its name. */
+		/* Without /proc, resolve the path of the root. */
 		if (*name != '/')
 			strbuf_puts(place, path);
 		int fd = follow_path(os, NULL, AT_FDCWD, &search->root.place, name);
@@ -95,8 +97,9 @@ static void root_place(SEARCH *search, const char *name)
 	search->root.place.mount = search->root.mount;
 }
 
-/** Create the node of a root, at search->root.place.
-    @return its number, or UINT32_MAX if memory ran out. */
+/** Number the node of a root, for search->root.place.
+    @node  live and self are set; mount and avoid [out].
+    @return the number, or UINT32_MAX if memory ran out. */
 static uint32_t root_node(SEARCH *search, struct node *node)
 {
 	node->avoid = search_mounts_node(&search->mounts, search->root.place.mount,
@@ -105,7 +108,7 @@ static uint32_t root_node(SEARCH *search, struct node *node)
 	return search_node_number(search, node);
 }
 
-/** Replace a place. */
+/** Set the mount and path of a place. */
 static void place_set(struct follow_place *place, uint64_t mount, const char *path)
 {
 	place->mount = mount;
@@ -119,15 +122,16 @@ static int pending_step(void *arg, int dirfd, const char *name)
 	return follow_path(&search->os, &search->mounts, dirfd, &search->root.place, name);
 }
 
-/** Open the target of a link by the path of the link below the given root: its own path is unknown,
-    or leads to another mount. */
+/** Open the target of a symlink by the path of the symlink below the given root.  Needed if the
+    path of the target is unknown, or leads to a mount other than the target's.
+    @return a descriptor, or -1. */
 static int pending_open(SEARCH *search, const char *via)
 {
 	place_set(&search->root.place, search->root.top.mount, strbuf_str(&search->root.top.path));
 	return path_open_below(&search->os, search->root.topfd, via, pending_step, search);
 }
 
-/** Start the search of the next link's target. */
+/** Begin to search the target of the first pending symlink. */
 static void pending_begin(SEARCH *search)
 {
 	struct pending_link *pending = search->links.first;
@@ -169,8 +173,9 @@ static void pending_begin(SEARCH *search)
 	free(pending);
 }
 
-/** Find the mount of a root; if the mounts do not include it, read those of its namespace.
-    @st  Its attributes; replaced if mount IDs are of the other kind now. */
+/** Find the mount of a root.  If search->mounts does not include this mount, read the mounts of its
+    namespace.
+    @st [out]  Attributes of the root. */
 static void root_mounts(SEARCH *search, struct k_statx *st)
 {
 	struct search_mounts *mounts = &search->mounts, now;
@@ -207,7 +212,8 @@ static void root_mounts(SEARCH *search, struct k_statx *st)
 		search->policy.statx_mask |= K_STATX_INO;
 }
 
-/** Open a root: a directory, or with more.roots any object. */
+/** Open a root: a directory; with more.roots or more.files any object.  @return a descriptor, or
+    -1. */
 static int root_open(SEARCH *search, const char *name)
 {
 	struct os *os = &search->os;
@@ -225,14 +231,16 @@ static int root_open(SEARCH *search, const char *name)
 	errno = ENOENT;
 	if (search->flags & SEARCH_FOLLOW || search->more.follow_roots)
 		fd = os_openat(os, AT_FDCWD, name, O_PATH);
-	/* As find does with -P, and with a dangling link; a loop is an error. */
+	/* As find does: without FOLLOW, and for a dangling symlink, open the symlink itself.  With
+	   FOLLOW, a loop of symlinks is an error. */
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		fd = os_openat(os, AT_FDCWD, name, O_PATH | O_NOFOLLOW);
 	return fd;
 }
 
-/** Report the root as an object.  @depth  0, or its depth in a larger search.
-    @return whether it is to be entered. */
+/** Report the root as an object.
+    @depth  0, or the depth of the root in a larger search.
+    @return whether the root is to be entered. */
 static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 {
 	struct k_statx st;
@@ -249,10 +257,11 @@ static bool root_object(SEARCH *search, const struct node *node, unsigned depth)
 	return false;
 }
 
-/** Go down to the place of the root in a larger search.
-    @live [out]  Of the root, if anything below it can match.
-    @below [out]  Whether that is so.
-    @return the depth there; -1: neither can the root. */
+/** Match the part of more.name from the root of the larger search to this root.
+    @live [out]  Live states at this root.
+    @below [out]  Whether objects below this root can match.
+    @return the depth of this root in the larger search; -1: neither the root nor objects below can
+    match. */
 static int root_descend(const SEARCH *search, uint64_t *live, bool *below)
 {
 	union new_node child;
@@ -312,7 +321,7 @@ bool search_root_begin(SEARCH *search)
 		return true;
 	}
 	root_mounts(search, &st);
-	st.attributes = 0;   /* a root is always entered */
+	st.attributes = 0;   /* a root is entered even if it is an automount point */
 	place_set(&search->root.place, search->root.mount, "");
 	if (search->flags & SEARCH_FOLLOW || !search->mounts.any || search->remotes.delegates
 	    || search->mounts.exclude_types || search->more.exported || search->more.source
@@ -344,7 +353,8 @@ bool search_root_begin(SEARCH *search)
 		search_root_end(search);
 		return true;
 	}
-	/* A mount that can block could only be a later one; its server must not be contacted. */
+	/* If no known mount can block, use cached attributes: a mount made later may block, and its
+	   server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;
 	if (tag != UINT32_MAX && search->more.source) {

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The search: a pattern, matched during a traversal.
+ * The search: match a pattern and a query during a traversal of directories.
  *
  *     roots, one by one --> bfs --+--> entry(), meta(): records, appended to the output
  *                                 |    by the thread that reads the directory
  *          getmnt_search_read() <-- queue <-- deliver(): the path of the directory
  *
- * Each directory has a node: the live states of the pattern, the places below it that must not be
- * accessed, and its mount.  Equal nodes are shared, so that there are few: only one for a pattern
- * like "*.c".  The number of a node is the tag that bfs carries (node.c).
+ * Each directory has a node: the live states of the pattern, the mount points below the directory
+ * that must not be accessed, and the mount of the directory.  Directories with equal properties
+ * share a node, so that nodes are few: only one for a pattern like "*.c".  The number of a node is
+ * the tag of its directories in bfs (node.c).
  *
  * Only the output of one step of bfs is kept in memory: a directory with a million entries is
  * returned in parts, unless it is sorted.
  *
- * The thread that reads a directory follows its symlinks.  A symlink to a directory becomes a
- * record: when the root is done, each of these targets is searched as another root, whose paths
- * start with the symlink.  With FOLLOW every directory has its own node, which contains its number
- * among the directories seen, and so identifies its ancestors.
+ * The thread that reads a directory follows the symlinks in it.  A symlink to a directory becomes a
+ * record.  After the root, the target of each of these symlinks is searched as a root, with paths
+ * that start with the path of the symlink.  With FOLLOW every directory has its own node, which
+ * contains the number of the directory in search_shared.seen, and so identifies its ancestors.
  *
- * Only a directory that is its own ancestor is a loop.  So the search ends: on each path the
- * directories are different, and there are finitely many.  A directory that many symlinks lead to
- * is searched many times; memory stays bounded by the largest tree without symlinks to
- * directories, since nodes are forgotten between roots, and by the pending symlinks on one path,
- * since those below a symlink are searched before its next sibling.
+ * Only a directory that is its own ancestor is a loop.  The search ends nevertheless: the
+ * directories on a path differ from each other, and there are finitely many directories.  A
+ * directory that many symlinks lead to is searched many times.  Memory is bounded by the largest
+ * tree without symlinks to directories, since nodes are forgotten between roots, and by the pending
+ * symlinks on one path, since symlinks below a symlink are searched before its next sibling.
  */
 #include "search/search_impl.h"
 
@@ -43,19 +44,21 @@ _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_EN
                && (int)BFS_FS == SEARCH_ENGINE_BULK, "engines");
 
 enum {
-	PORTIONS = 4,             /* of large directories, waiting per thread */
-	PORTIONS_MOST = 64,       /* maximum for all threads */
+	PORTIONS = 4,             /* maximum number, per thread, of portions of large directories
+	                             that wait */
+	PORTIONS_MOST = 64,       /* maximum number for all threads */
 	META_BATCH = 256,
-	REMOTE_MS = 100,          /* wait so long for other hosts, before a cancel is heard */
-	PART = 256 * 1024,        /* bytes of records in one part of a directory */
+	REMOTE_MS = 100,          /* milliseconds to wait for other hosts, before testing whether
+	                             the search was cancelled */
+	PART = 256 * 1024,        /* bytes of records in a part of a directory */
 	ALL_FLAGS = SEARCH_STOPATFIRST | SEARCH_METADATA | SEARCH_INCLUDEROOT | SEARCH_PERIOD
 	            | SEARCH_R_OK | SEARCH_W_OK | SEARCH_X_OK | SEARCH_PAPER_Q | SEARCH_XDEV
 	            | SEARCH_CACHED | SEARCH_FOLLOW | ORDER_FLAGS | SEARCH_EXTENDED | SEARCH_NOCASE
 	            | SEARCH_VANISHED,
 };
 
-/** Whether a mount has, or may have, directories with other device numbers: subvolumes, into which
-    find's -xdev does not go. */
+/** Whether any mount has, or may have, directories with several device numbers: subvolumes, which
+    find's -xdev does not enter. */
 static bool has_subvolumes(const struct search_mounts *mounts)
 {
 	bool found = mounts->n == 0;
@@ -107,7 +110,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	pthread_mutex_init(&search->shared.lock, NULL);
 	search->links.end = &search->links.first;
 	atomic_init(&search->budget.shares, BFS_AHEAD_SHARES - 1);
-	/* A directory that is sorted is not divided, nor one whose entries may be deleted. */
+	/* A directory is read as a whole, not in parts, if it is sorted, or if its entries may be
+	   deleted (-depth). */
 	const bool whole = flags & ORDER_FLAGS || (info && info->depth);
 	unsigned sharers = whole || search->threads <= 1 ? 0 : search->threads;
 	unsigned portions = sharers < PORTIONS_MOST / PORTIONS ? PORTIONS * sharers : PORTIONS_MOST;
@@ -155,7 +159,8 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
 	search->xdev_looks = flags & SEARCH_XDEV
 	                     && (!(os->caps & OSC_OPENAT2) || search->by_device);
 	if (search->xdev_looks)
-		search->policy.fs = NULL;   /* the bulk interface returns what a mount covers */
+		search->policy.fs = NULL;   /* the bulk interface also returns objects covered by a
+		                               mount */
 	return search;
 fail:
 	{
@@ -172,7 +177,8 @@ void getmnt_search_cancel(SEARCH *search)
 		atomic_store(&search->cancelled, true);
 }
 
-/** Read more directories.  The thread cannot be canceled here: the workers would wait for it. */
+/** Read more directories.  Thread cancellation is deferred, since a canceled thread would have to
+    wait for the workers. */
 static void read_more(SEARCH *search)
 {
 	int state = os_cancel_defer();
@@ -195,14 +201,14 @@ static void read_more(SEARCH *search)
 	           && !search_root_begin(search)) {
 		search->ended = !search_remote_turn(search, REMOTE_MS);
 	}
-	/* Other hosts work while this one does. */
+	/* Other hosts search while this host reads directories. */
 	if (search->bfs)
 		search_remote_turn(search, 0);
 	search->caller.reading = false;
 	os_cancel_restore(state);
 }
 
-/** Complete an entry that is returned. */
+/** Set the members of an entry that do not depend on its origin. */
 static struct searchent *entry_placed(SEARCH *search, struct searchent *entry)
 {
 	const struct search_last *last = &search->last;
@@ -259,7 +265,7 @@ void search_more(SEARCH *search, const struct search_more *more)
 	if (search->flags & SEARCH_METADATA)
 		search->statx_mask |= more->mask;
 	search->mounts.exclude_types = more->exclude_types;
-	/* With `blocking` they were not read. */
+	/* With search_options.blocking, the mounts were not read at the start. */
 	struct search_mounts now;
 	if ((more->exclude_types || more->exported || more->source) && search->mounts.any
 	    && !search->mounts.avoid) {
@@ -276,7 +282,8 @@ void search_more(SEARCH *search, const struct search_more *more)
 	search->want.identify |= more->dirs;
 	selection_limit(&search->want, more->types, more->mindepth, more->maxdepth);
 	if (more->visit) {
-		/* Objects are visited in this thread, when they are found. */
+		/* visit() is called in this thread when an object is found, so there are no
+		   workers. */
 		search->threads = 1;
 		search->policy.together = false;
 		search->policy.pass = NULL;
@@ -291,7 +298,7 @@ unsigned char search_type(const SEARCH *search)
 size_t search_below(const SEARCH *search, const char **below)
 {
 	const char *path = strbuf_str(&search->last.path) + search->last.root_len;
-	/* A root is "", "/" as the path below itself, or ends as it was given. */
+	/* The path below a root is "" or, if the root was given with a trailing slash, "/". */
 	*below = path[0] == '/' && !path[1] ? "" : path;
 	return search_root(search);
 }
@@ -358,7 +365,8 @@ static bool lose_workers(SEARCH *search, bool *shared)
 	return true;
 }
 
-/** Close and free a search. */
+/** Close and free a search.
+    @shared  Data shared with the workers may be half-written, and is not freed. */
 static void search_free(SEARCH *search, bool shared)
 {
 	remote_free(search->remotes.hosts, !os_origin_is_here(&search->caller.origin));
