@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A search whose objects come from a source (source.h).
+ * Search a root whose objects come from a source (source.h).
  *
- * Each object is matched and judged by search_entry() and search_meta(), as if its directory were
- * read; unless the query's bounds decide, as far as the source knows them.  The mark of a directory
- * is its node.  An object waits for nothing but the directories above it, which come before it; so
- * directories are reported before their contents, as postponed ones (-depth) and visit() need.
+ * search_entry() and search_meta() test each object, as if its directory were read, unless
+ * source_object.within decides.  The mark of a directory in the source is the number of its node.
+ * The source returns directories before their contents, as -depth and visit() require.
  *
- * A directory is opened only if something in it must be looked at: below the start, on its mount
- * and without following symlinks.  Where the table of mounts has a mount today, the source's object
- * is passed over, and the root of the mount is looked at instead (take_mounts()).
+ * A directory is opened only if the attributes of an object in it must be read.  It is opened by
+ * its path below the start, on the same mount and without following symlinks.  If an object of the
+ * source is a mount point according to the table of mounts, the object is skipped, and the root of
+ * the mount is examined instead (take_mounts()).
  */
 #include "search/source_impl.h"
 
@@ -24,9 +24,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STEP = 1024 };        /* objects of a step */
+enum { STEP = 1024 };        /* objects that a step tests at most */
 
-/** Queue an error of a start.  @why  NULL: the error number says it. */
+/** Queue an error of the current start.
+    @error  An error number.
+    @why  The reason as a phrase; NULL: the error number is the reason. */
 static void start_error(SEARCH *search, int error, const char *why)
 {
 	const char *path = search->source.run->starts[0].path;
@@ -37,7 +39,7 @@ static void start_error(SEARCH *search, int error, const char *why)
 	search_queue_part(search, &at, (const char *)&record, sizeof(record));
 }
 
-/** The same for a call of the source that failed. */
+/** Queue an error of the current start after a function of the source failed. */
 static void source_error(SEARCH *search)
 {
 	int error = errno;
@@ -47,7 +49,8 @@ static void source_error(SEARCH *search)
 
 /* Objects */
 
-/** Whether everything below a directory is entered, and has its node.  @tag  Its node. */
+/** Whether all directories below a directory are entered, and have the node of the directory.
+    @tag  Number of the node. */
 static bool is_open(const SEARCH *search, uint32_t tag)
 {
 	const struct node *node = search_node_at(search, tag);
@@ -55,7 +58,8 @@ static bool is_open(const SEARCH *search, uint32_t tag)
 	       && !avoid_below(search->mounts.avoid, (uint32_t)node->avoid);
 }
 
-/** See source_start.enter. */
+/** See source_start.enter: report a directory if it is a result, and decide whether it is
+    entered. */
 static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 {
 	SEARCH *search = arg;
@@ -69,7 +73,8 @@ static int enter(void *arg, const struct source_object *dir, uint32_t *mark)
 
 /* Mounts below a start */
 
-/** Add a mount to those to search. */
+/** Add a mount to run->starts.
+    @path, name  Together the path of the mount's root, see struct start. */
 static bool add_start(struct source_run *run, const struct start *start, const char *path,
                       const char *name)
 {
@@ -83,15 +88,18 @@ static bool add_start(struct source_run *run, const struct start *start, const c
 	return run->starts[run->nstarts++].path != NULL;
 }
 
-/** Take the root of a mount.  @object  Its place.  @avoid  Its node in the table of mounts.
-    @below  Its path below the start. */
+/** Report the root of a mount below the current start, if it is a result; add the mount to
+    run->starts if it is to be searched.
+    @object  Its name and directory in the source.
+    @avoid  Node of the mount's root in the table of mounts.
+    @below  Path of the mount's root below the start. */
 static void take_mount(SEARCH *search, const struct source_object *object, uint32_t avoid,
                        const char *below)
 {
 	struct source_run *run = search->source.run;
 	struct bfs_enter into = {0};
 	source_go_to(search, object);
-	/* If it can block, it is not looked at. */
+	/* A mount that can block is not accessed. */
 	run->error = search_mounts_blocked(&search->mounts, avoid) ? EREMOTE
 	             : source_look_at(search, object->name, &run->st);
 	struct source_object root = *object;
@@ -120,7 +128,7 @@ static void take_mount(SEARCH *search, const struct source_object *object, uint3
 		search->failed = true;
 }
 
-/** Take the roots of all mounts that are on the current one.
+/** Call take_mount() for all mounts on directories of the current start's mount.
     @return 0, or -1: the source failed. */
 static int take_mounts(SEARCH *search)
 {
@@ -156,7 +164,7 @@ static int open_start(SEARCH *search)
 	strbuf_reset(&run->place);
 	strbuf_puts(&run->place, strbuf_str(&search->root.place.path));
 	if (run->place.len > 0) {
-		/* "/" is not repeated. */
+		/* The start's path begins with a slash: drop the slash of "/". */
 		if (*start->path && run->place.data[run->place.len - 1] == '/')
 			run->place.data[--run->place.len] = '\0';
 		strbuf_puts(&run->place, start->path);
@@ -173,7 +181,7 @@ static int open_start(SEARCH *search)
 	return *start->path && id && id != start->mount ? ESTALE : 0;
 }
 
-/** Set what need not be judged. */
+/** Set the members of struct source_run that say which objects need no test. */
 static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
 {
 	struct source_run *run = search->source.run;
@@ -188,7 +196,8 @@ static void set_decisions(SEARCH *search, const struct query_bounds *bounds)
 	            && !(search->flags & (SEARCH_METADATA | SEARCH_BYINODE));
 }
 
-/** Begin with the current start.  @return whether there is something to read. */
+/** Open the current start, and begin its search in the source.
+    @return whether there are objects to read. */
 static bool begin(SEARCH *search)
 {
 	struct source_run *run = search->source.run;
@@ -217,7 +226,8 @@ static bool begin(SEARCH *search)
 	int rc = source->begin(source->arg, &start);
 	if (rc < 0)
 		source_error(search);
-	/* What the source says of an object may be old: nothing is deleted for that. */
+	/* The source may describe an object as it was: with `again`, each result is examined, so
+	   that no action is performed on a changed object. */
 	run->again = start.again || search->want.alters || search->more.alters;
 	if (run->again)
 		run->decides_no = run->decides_yes = run->puts = false;
@@ -226,7 +236,7 @@ static bool begin(SEARCH *search)
 	return rc > 0;
 }
 
-/** End with the current start. */
+/** End the search of the current start, and remove it from run->starts. */
 static void end(SEARCH *search)
 {
 	struct source_run *run = search->source.run;
@@ -286,7 +296,8 @@ bool search_source_begin(SEARCH *search, uint32_t tag, int depth)
 	run->fd = -1;
 	run->dir = SOURCE_NONE;
 	run->known = QUERY_OPEN;
-	/* No directory has a parent as bfs knows it: this is built once. */
+	/* bfs_at.parent is always NULL here.  With a different value in `of`, the path prefix is
+	   built once. */
 	run->output.path_prefix.of = run;
 	run->scratch = (struct bfs_scratch){
 		.os = &search->os, .output = &run->output, .fd = LOOK_UNOPENED,

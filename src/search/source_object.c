@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One object of a source, and the directory that it is in, which is opened only if it is needed.
+ * Test an object of a source.  The directory that contains it is opened only if needed.
  */
 #include "search/source_impl.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LINES = 8192 };       /* bytes of lines that are passed on */
+enum { LINES = 8192 };       /* bytes of lines that are collected before they are delivered */
 
 /* The current directory */
 
@@ -46,7 +46,7 @@ void source_flush(SEARCH *search)
 void source_leave(SEARCH *search)
 {
 	struct source_run *run = search->source.run;
-	/* Lines of several directories are passed on together. */
+	/* Lines of several directories are delivered together. */
 	if (run->output.dir.len > 0 || run->output.batch_done.text.len >= LINES)
 		source_flush(search);
 	run->output.run_start = 0;
@@ -74,7 +74,8 @@ void source_go_to(SEARCH *search, const struct source_object *object)
 		.dir = *path ? path + 1 : ".", .name = "", .tag = object->mark,
 		.depth = start->depth + (int)object->depth, .parentfd = -1,
 	};
-	/* The path that was built is of another directory. */
+	/* Build the path of the directory again: query_path has the path of the previous
+	   directory. */
 	run->output.query_path.of = run;
 }
 
@@ -88,11 +89,13 @@ int source_look_at(SEARCH *search, const char *name, struct k_statx *st)
 	if (fd >= 0 && os_statx(&search->os, fd, name, flags, mask, st) == 0)
 		return 0;
 	*st = (struct k_statx){0};
-	/* Its directory is gone, or another object or a mount is in its place. */
+	/* The directory is gone, or its path leads to another mount or through a symlink now: the
+	   object no longer exists. */
 	return fd < 0 && (errno == ENOTDIR || errno == ELOOP || errno == EXDEV) ? ENOENT : errno;
 }
 
-/** Get the attributes of the current object.  @return 0, or an error number. */
+/** Get the attributes of the current object, from the source if they are known there.
+    @return 0, or an error number. */
 static int get_attributes(SEARCH *search, const struct source_object *object, struct k_statx *st)
 {
 	struct source_run *run = search->source.run;
@@ -113,7 +116,8 @@ static int get_attributes(SEARCH *search, const struct source_object *object, st
 	return 0;
 }
 
-/** Whether an object is found, by its attributes in the source.  @note  [in,out] Of its name. */
+/** Whether the query finds an object, by its name and its attributes in the source.
+    @note [in,out]  Results of tests of the name. */
 static bool is_found(SEARCH *search, const struct node *node, const struct source_object *object,
                      struct name_note *note)
 {
@@ -164,12 +168,13 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 		known = error == 0;
 		entry.type = known ? (uint8_t)IFTODT(st.mode) : entry.type;
 	}
-	/* As its directory lists it, for the order; of a mount point, the root's number. */
+	/* For the order: the inode number in the source; for a mount point, of the mount's root. */
 	if (search->flags & SEARCH_BYINODE) {
 		if (known || get_attributes(search, object, &st) == 0)
 			entry.ino = st.ino;
 	}
-	/* Whether anything below a directory matches is still to be tested. */
+	/* For a directory, keep only the memo: the pattern must still be matched to get the live
+	   states. */
 	if (entry.type == object->type && entry.type != DT_DIR && entry.type != DT_UNKNOWN)
 		note = shown;
 	else
@@ -213,7 +218,7 @@ bool source_take(SEARCH *search, const struct source_object *object)
 	return enter;
 }
 
-/* With an order */
+/* With SEARCH_BYNAME or SEARCH_BYINODE */
 
 static int by_path(const void *left, const void *right)
 {

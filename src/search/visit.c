@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a query, in the owner's thread: what actions need to know of an object, the
- * directory that it is in, and directories that come after their contents.
+ * Support for actions of a query, in the owner's thread: the paths of an object, the directory that
+ * contains the object, and -depth.
  *
- * With -depth the record of a directory waits until its root has been searched.  Since a directory
- * is always found before its contents, the reverse order is right.  Other objects do not wait.
+ * With -depth the record of a directory is kept until its root has been searched.  Directories are
+ * found before their contents, so they are returned in reverse order.  Other objects are returned
+ * when they are found.
  */
 #include "search/search_impl.h"
 
@@ -20,7 +21,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { SERVED = 256 };   /* directories that waited, returned together */
+enum { SERVED = 256 };   /* postponed directories that are returned together */
 
 void search_visit_paths(const SEARCH *search, struct search_visit *visit, size_t root_len)
 {
@@ -44,7 +45,7 @@ void search_visit_now(SEARCH *search, struct search_visit *visit, struct judgmen
 	}
 }
 
-/** Get the identity of a directory.  @return whether it succeeded. */
+/** Get the identity of an open directory.  @return whether that succeeded. */
 static bool dir_id(struct os *os, const SEARCH *search, int fd, struct dir_id *id)
 {
 	struct k_statx st;
@@ -75,7 +76,8 @@ void search_dir_close(SEARCH *search)
 	search->parts.dirfd = LOOK_UNOPENED;
 }
 
-/** Open the directory that contains the root.  Its name is in root_base. */
+/** Open the directory that contains the given root.  The root's name in it is search->root.base.
+    @return a descriptor, or -1. */
 static int open_root_dir(SEARCH *search)
 {
 	struct strbuf dir = {0};
@@ -94,7 +96,7 @@ static int open_root_dir(SEARCH *search)
 	return fd;
 }
 
-/** Open the directory of the current part by its path. */
+/** Open the directory of the current part by its path.  @return a descriptor, or -1. */
 static int open_part_dir(SEARCH *search)
 {
 	struct os *os = &search->os;
