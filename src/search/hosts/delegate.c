@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delegating a mount during a search, in the owner's thread.
+ * Delegate a mount during a search, in the owner's thread.
  *
- *     a mount is reached --> its directory is listed here, by a process of its own with a deadline
- *                        --> ... and by the server: the same?   no: the mount is searched as usual
- *                        --> the server searches; its entries come with those of other hosts
+ *     a mount is reached --> a process of this host, with a deadline, lists the directory
+ *                        --> the server lists it too; different lists: the mount is not delegated
+ *                        --> the server searches; its entries are read like those of other hosts
  *
- * Nothing is decomposed: the server gets the whole pattern and query, and the place of its
- * directory in the whole search, from which it goes on (talk_request.name).
+ * The server gets the complete pattern and query, and the path of its directory in the search of
+ * this host, at which it begins to match (talk_request.name).
  */
 #include "search/search_impl.h"
 
@@ -26,9 +26,10 @@ enum { TURN_MS = 100, HERE_SECONDS = 10, VOLUMES_MAX = 1 << 20 };
 struct search_delegated {
 	struct search_delegated *next;
 	struct remote *remote;
-	struct strbuf root, path;      /* of the server */
-	struct strbuf name;            /* of the directory, as printed */
-	size_t index;                  /* of the root of the search */
+	struct strbuf root, path;      /* root and path of the directory on the server, see
+	                                  delegate_place() */
+	struct strbuf name;            /* path of the directory on this host, as printed */
+	size_t index;                  /* index of the given root */
 	unsigned wanted;               /* enum mount_wanted */
 	bool nfs;
 	struct search_delegated_place place;
@@ -52,12 +53,13 @@ void search_delegated_free(SEARCH *search, bool child)
 	}
 }
 
-/** Fill the request of a delegated search. */
+/** Make the request for the server of a delegated mount. */
 static struct talk_request request_of(SEARCH *search, const struct search_delegated *d)
 {
 	struct talk_request request;
 	search_remote_request(search, &request);
-	/* All that the mount shows is one file system. */
+	/* On this host the mount is one file system, even if the server mounts several file systems
+	   in it: so search all. */
 	request.flags &= ~SEARCH_XDEV;
 	request.exclude_types = NULL;
 	request.exported = d->nfs;
@@ -72,9 +74,9 @@ static struct talk_request request_of(SEARCH *search, const struct search_delega
 	return request;
 }
 
-/** See a directory as a server shows it.
-    @here  The server is a process of this host: blocking is its purpose.
-    @return whether it was seen; else proof->why says why not. */
+/** Read a directory and the attributes of its entries through a server, and add them to a digest.
+    @here  The server is a process of this host, which may block.
+    @return whether the directory was read; false: proof->why has the reason. */
 static bool see(SEARCH *search, struct remote *remote, bool here, bool nfs,
                 struct delegate_proof *proof)
 {
@@ -104,7 +106,9 @@ static int connect_here(void *arg, const struct search_server *server, struct se
 	return transport->here(transport->arg, link);
 }
 
-/** See the directory of a mount, by another process. */
+/** Read the directory of a mount on this host, in a process of its own, since reading may block.
+    @below  As for search_delegate().
+    @return whether the directory was read. */
 static bool see_here(SEARCH *search, const struct search_mount *m, const char *below,
                      struct search_delegated *d, struct delegate_proof *proof)
 {
@@ -134,7 +138,7 @@ static bool see_here(SEARCH *search, const struct search_mount *m, const char *b
 	return proof->why.len == 0 && !search->failed;
 }
 
-/** Compare the file system IDs of directories on NFS.  @return as delegate_compare(). */
+/** Compare the file system IDs of directories on NFS.  @return as for delegate_compare_fs(). */
 static const char *compare_fs(SEARCH *search, const struct delegate_proof *here,
                               const struct delegate_proof *there)
 {
@@ -148,8 +152,9 @@ static const char *compare_fs(SEARCH *search, const struct delegate_proof *here,
 	return wrong;
 }
 
-/** Prove that the server shows the directory of a mount, and ask it.
-    @why [out]  Why not: appended.  @return whether it was asked. */
+/** Prove that the server shows the directory of a mount, and send the request for the search.
+    @why [out]  The reason if the request is not sent; appended.
+    @return whether the request was sent. */
 static bool prove(SEARCH *search, const struct search_mount *m, const char *below,
                   struct search_delegated *d, struct strbuf *why)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Roots that NFS shows too: what the server of a delegated mount knows of the directory, and its
- * client cannot see.
+ * On the server of a delegated NFS mount: facts about the root that the client cannot see.
  */
 #include "search/search_impl.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other hosts in a search: what they are to search for, and their entries. */
+/* Search roots on other hosts: make the requests, and convert the received entries. */
 #include "search/search_impl.h"
 
 #include "remote/remote.h"
@@ -34,7 +34,7 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 		if (remote_is(name) && remote_add(search->remotes.hosts, name, i))
 			return -1;
 	}
-	/* The request is made of these at the first turn: search_more() comes in between. */
+	/* The strings for the request, which is made at the first turn, after search_more(). */
 	strbuf_add(text, pattern, strlen(pattern) + 1);
 	strbuf_puts(text, options->exclude ? options->exclude : "");
 	strbuf_add(text, "", 1);
@@ -47,7 +47,7 @@ int search_remote_init(SEARCH *search, const char *pattern, const struct search_
 	if (text->failed)
 		return fail(ENOMEM);
 	search->remotes.options = *options;
-	search->remotes.options.why = NULL;   /* the caller's, during getmnt_search_open() */
+	search->remotes.options.why = NULL;   /* valid only during getmnt_search_open() */
 	return 0;
 }
 
@@ -112,7 +112,8 @@ struct searchent *search_remote_next(SEARCH *search)
 	search->last.remote = got.root;
 	search->last.root = got.index;
 	strbuf_reset(path);
-	/* As for roots here: a/ for itself as given, and a/b. */
+	/* As for a root on this host: the root keeps its trailing slash ("a/"), but paths below do
+	   not repeat it ("a/b"). */
 	if (search->last.path_rooted)
 		strbuf_add(path, got.root, root - (*e->path && got.root[root - 1] == '/'));
 	else if (place)

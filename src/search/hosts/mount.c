@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a mount leads, what can be delegated, and whether two directories are the same (pure). */
+/* Find the server of a mount, check whether the mount can be delegated, and compare directories
+   (pure). */
 #include "search/hosts/delegate.h"
 
 #include "base/escape.h"
@@ -30,7 +31,9 @@ bool delegate_type(const char *fstype)
 	return is_sshfs(fstype) || is_nfs(fstype);
 }
 
-/** Append "ssh://[user@]host/".  @login  [user@]host of n bytes, whose brackets are dropped. */
+/** Append "ssh://[user@]host/".
+    @login  [user@]host, n bytes; brackets around the host are dropped.
+    @return NULL, or the reason why this is not possible, as a phrase. */
 static const char *put_root(const char *login, size_t n, struct strbuf *root)
 {
 	const char *at = memrchr(login, '@', n), *host = at ? at + 1 : login;
@@ -51,7 +54,8 @@ static const char *put_root(const char *login, size_t n, struct strbuf *root)
 	return memchr(login, '/', n) ? "its source names no server" : NULL;
 }
 
-/** Append a path to one without a final slash.  @below  "", or it begins with '/'. */
+/** Append a path to a path, with one slash in between.
+    @below  "", or begins with '/'. */
 static void put_below(struct strbuf *path, const char *below)
 {
 	if (*below && path->len > 0 && path->data[path->len - 1] == '/')
@@ -59,7 +63,9 @@ static void put_below(struct strbuf *path, const char *below)
 	strbuf_puts(path, below);
 }
 
-/** The end of the server in "server:path": the colon; one in brackets belongs to an address. */
+/** Find the colon that ends the server in "server:path".  A colon in brackets belongs to an
+    address.
+    @return NULL: not found. */
 static const char *server_end(const char *source)
 {
 	const char *at = source;
@@ -70,7 +76,7 @@ static const char *server_end(const char *source)
 	return *at ? at : NULL;
 }
 
-/** Whether sshfs was mounted by this user, or by root. */
+/** Whether sshfs was mounted by this user or by root, according to the option user_id. */
 static bool is_trusted(const char *opts, unsigned uid)
 {
 	struct strbuf value = {0};
@@ -111,7 +117,8 @@ const char *delegate_place(const struct search_mount *m, const char *below, cons
 const char *delegate_unfit(int flags, const struct search_more *more,
                            const struct query_info *info)
 {
-	/* What sshfs shows as it is on the server.  It makes inode and link numbers of its own. */
+	/* The attributes that sshfs shows as they are on the server.  Inode and link numbers are
+	   made by sshfs. */
 	const unsigned same = K_STATX_TYPE | K_STATX_MODE | K_STATX_UID | K_STATX_GID
 	                      | K_STATX_SIZE | K_STATX_MTIME;
 	if (flags & SEARCH_FOLLOW)
@@ -142,7 +149,8 @@ bool delegate_is_list(const char *exports, const char *path)
 		if (*line == '#' || name.len < nearest
 		    || !word_below(path, strbuf_str(&name)))
 			continue;
-		/* It may be exported to one client, and be a list for another. */
+		/* A directory may be exported to a client, and be a list of exports for another
+		   client. */
 		is_list = (is_list && name.len == nearest)
 		          || memmem(line, (size_t)(end - line), flag, sizeof(flag) - 1);
 		nearest = name.len;
@@ -184,7 +192,8 @@ void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry
 const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
                              bool nfs)
 {
-	/* Inode number and time of change identify a directory, even if nothing is in it. */
+	/* With sshfs an empty directory proves nothing.  NFS shows the inode and change time, which
+	   identify the directory. */
 	if (here->entries == 0 && !nfs)
 		return "nothing in the directory proves that the server shows the same one";
 	if (here->digest != there->digest || here->entries != there->entries)
@@ -193,10 +202,11 @@ const char *delegate_compare(const struct delegate_proof *here, const struct del
 }
 
 /*
- * What a server of Linux sends as the ID of a file system: of version 4, the 16 bytes of its UUID;
- * of version 3, both halves of these, one XOR the other, in its own order.  The UUID is that on the
- * disk, or f_fsid as hexadecimal text and zeros.  Of ext4, f_fsid is made of the UUID as for
- * version 3.  Anything else proves nothing, as the option fsid= of an export.
+ * A Linux server sends as the ID of a file system: with NFS version 4, the 16 bytes of a UUID; with
+ * version 3, the first half of these bytes XOR the second half, in the server's byte order.  This
+ * UUID is the UUID on the disk, or f_fsid as hexadecimal text followed by zeros.  On ext4, f_fsid
+ * is made from the UUID on the disk as for version 3.  Other IDs, such as by the export option
+ * fsid=, prove nothing.
  */
 const char *delegate_compare_fs(const char *volumes, const struct delegate_proof *here,
                                 const struct delegate_proof *there)
