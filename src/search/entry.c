@@ -49,8 +49,7 @@ static bool is_beyond(const SEARCH *search, const struct node *node, struct bfs_
 	return beyond;
 }
 
-/** Whether an entry is a mount point that is not entered because of the file system type, if the
-    node of the entry shows the mount. */
+/** Whether the node of an entry is the root of a mount that is not entered because of its type. */
 static bool is_excluded(const SEARCH *search, const struct node *child)
 {
 	const struct search_mounts *mounts = &search->mounts;
@@ -259,8 +258,9 @@ enum bfs_verdict search_entry(void *arg, struct bfs_scratch *scratch, const stru
 	bool blocked = search_mounts_blocked(&search->mounts, (uint32_t)child->avoid);
 	bool touch = look || search->access || (below && !(search->os.caps & OSC_OPENAT2));
 	if (blocked || (touch && is_beyond(search, node, scratch, entry))) {
-		/* Nothing but the name may be used.  Report the object if the name is enough
-		   (named).  With XDEV, contents of a mount are not wanted, so there is no error. */
+		/* The entry must not be accessed.  named: the object can be reported by its name
+		   only.  below: with XDEV, the contents of a mount are not wanted, so that they
+		   cause no error. */
 		bool named = !judged.look
 		             && (search->more.optional
 		                 || !(search->flags & (SEARCH_METADATA | ACCESS_FLAGS)));

@@ -60,7 +60,7 @@ struct search_mounts {
 	struct avoid *avoid;      /* tree of the paths to mounts; may omit mounts, see
 	                             search_mounts_place() */
 	struct arena points;
-	struct bfs_fs **fs;       /* file systems with a bulk interface; owned */
+	struct bfs_fs **fs;       /* file systems with a bulk interface for attributes; owned */
 	uint32_t nfs;
 	const char *exclude_types;   /* do not enter mounts of these types, separated by commas;
 	                                "fuse" stands for "fuse.sshfs" too.  NULL: no type is

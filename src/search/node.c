@@ -84,7 +84,7 @@ bool search_elsewhere(const SEARCH *search, const struct k_statx *st)
 {
 	bool known = search->os.caps & OSC_STATX_MNT_ID;
 	uint64_t id = known ? os_statx_mnt_id(st, search->mounts.unique) : 0;
-	/* Entering an automount point would trigger an automount. */
+	/* An automount point counts as another mount: entering it would trigger the automount. */
 	if (st->attributes & K_STATX_ATTR_AUTOMOUNT)
 		return true;
 	bool other_device = makedev(st->dev_major, st->dev_minor) != search->root.dev;

@@ -52,8 +52,8 @@ struct dir_id {
     a NUL, and the path of the target. */
 struct link {
 	uint64_t mount;           /* ID of the target's mount */
-	uint32_t tag;             /* number of a node: the live states at the target, and the `self`
-	                             of the directory that contains the symlink */
+	uint32_t tag;             /* number of a node with the live states at the target, and the
+	                             `self` of the directory that contains the symlink */
 	int32_t depth;
 };
 
@@ -68,8 +68,8 @@ struct part {
 /** Begin with the part at search->parts.at in the queue. */
 void search_part_begin(SEARCH *search);
 
-/** Convert the next record of the current part to an entry.  @return NULL: the record is not for
-    the caller. */
+/** Convert the next record of the current part to an entry.  @return NULL: the record needs no
+    entry. */
 struct searchent *search_next_entry(SEARCH *search);
 
 /* queue.c: runs in the owner's thread.  The first functions are callbacks for bfs; search_fs() runs

@@ -65,8 +65,8 @@ static void root_search(SEARCH *search, uint32_t tag, int depth)
 	}
 }
 
-/** Whether no mount to be searched can block, as far as mounts are known: then cached attributes
-    equal those that a server would return. */
+/** Whether the root's mount is known not to block, and no mount that can block may be entered.
+    Then the attributes come from no server, and cached attributes are current. */
 static bool root_local(const SEARCH *search)
 {
 	const struct search_mount *m = search_mount_find(&search->mounts, search->root.mount);
@@ -353,7 +353,7 @@ bool search_root_begin(SEARCH *search)
 		search_root_end(search);
 		return true;
 	}
-	/* If no known mount can block, use cached attributes: a mount made later may block, and its
+	/* A local root needs no server.  If a mount that can block is made during the search, its
 	   server must not be contacted. */
 	bool cached = search->flags & SEARCH_CACHED || root_local(search);
 	search->policy.statx_flags = cached ? AT_STATX_DONT_SYNC : 0;

@@ -46,7 +46,7 @@ _Static_assert((int)BFS_AUTO == SEARCH_ENGINE_AUTO && (int)BFS_SYNC == SEARCH_EN
 enum {
 	PORTIONS = 4,             /* maximum number, per thread, of portions of large directories
 	                             that wait */
-	PORTIONS_MOST = 64,       /* maximum number for all threads */
+	PORTIONS_MOST = 64,       /* maximum number of these portions for all threads together */
 	META_BATCH = 256,
 	REMOTE_MS = 100,          /* milliseconds to wait for other hosts, before testing whether
 	                             the search was cancelled */
@@ -177,8 +177,8 @@ void getmnt_search_cancel(SEARCH *search)
 		atomic_store(&search->cancelled, true);
 }
 
-/** Read more directories.  Thread cancellation is deferred, since a canceled thread would have to
-    wait for the workers. */
+/** Read more directories.  Thread cancellation is deferred: the workers would wait for a canceled
+    thread. */
 static void read_more(SEARCH *search)
 {
 	int state = os_cancel_defer();
@@ -208,7 +208,7 @@ static void read_more(SEARCH *search)
 	os_cancel_restore(state);
 }
 
-/** Set the members of an entry that do not depend on its origin. */
+/** Set entry->below, type and root from search->last. */
 static struct searchent *entry_placed(SEARCH *search, struct searchent *entry)
 {
 	const struct search_last *last = &search->last;

@@ -95,8 +95,8 @@ struct search_more {
 	void (*lines)(void *arg, struct strbuf *text, uint64_t n);
 	bool count;               /* lines() uses only n: the text stays empty */
 	char end;
-	/* Called in any thread; may be NULL.  Append the line of an object, with its end.  Append a
-	   path, escaped byte by byte for a line, except '/'. */
+	/* Called in any thread; may be NULL.  line(): append the line of an object, with its end.
+	   escape(): append a path, escaped byte by byte for a line, except '/'. */
 	void (*line)(void *arg, const struct search_object *object, struct strbuf *text);
 	void (*escape)(struct strbuf *text, const char *path);
 	void (*watch)(void *arg); /* called before each step of reading; may be NULL */

@@ -85,7 +85,7 @@ struct pending_link {
 	struct seen_dir *above;   /* `nabove` directories: the one with the symlink, its parent, and
 	                             so on upwards */
 	const char *via;          /* path of the symlink below the given root */
-	const char *target;       /* the path of the target from "/"; "": unknown */
+	const char *target;       /* path of the target from "/"; "": unknown */
 	uint64_t live[];          /* states of the pattern at the target */
 };
 
@@ -179,7 +179,7 @@ struct search_last {
 /** Other hosts that search given roots, and servers that search mounts. */
 struct search_remotes {
 	struct remote *hosts;     /* connections; NULL: no root is on another host */
-	struct search_options options;   /* for requests */
+	struct search_options options;   /* options of the requests */
 	struct strbuf text;              /* strings, each with its NUL: pattern, exclusion, query,
 	                                    login */
 	const char *exclude;             /* the exclusion in `text` */

@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { STEP = 1024 };        /* objects that a step tests at most */
+enum { STEP = 1024 };        /* maximum number of objects that are tested in a step */
 
 /** Queue an error of the current start.
     @error  An error number.

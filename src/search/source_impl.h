@@ -33,12 +33,11 @@ struct source_run {
 	/* An object whose source_object.within is QUERY_NO is no result (decides_no), and an object
 	   with QUERY_YES is a result (decides_yes), without a test of the query. */
 	bool decides_no, decides_yes;
-	bool opens;               /* every directory is entered; if no mounts are below a directory,
-	                             enter() returns 2 */
+	bool opens;               /* every directory is entered: below a directory without mounts,
+	                             enter() is needed only for directories that may be results */
 	bool puts;                /* `opens`, and results need only a name and type, so that they
 	                             are reported without a test */
-	enum query_value known;   /* whether the query finds the current object, for
-	                             search_source_knows() */
+	enum query_value known;   /* result of search_source_knows() */
 	bool at_mount;            /* the current object is the root of a mount below the start */
 	struct k_statx st;        /* attributes of this root */
 	int error;                /* errno if these attributes cannot be read; 0 */
@@ -62,7 +61,7 @@ struct source_run {
 /** Make the directory that contains an object the current directory. */
 void source_go_to(SEARCH *search, const struct source_object *object);
 
-/** Deliver the records and lines of the current directory. */
+/** Deliver the records and lines collected so far. */
 void source_flush(SEARCH *search);
 
 /** Leave the current directory; deliver its records. */

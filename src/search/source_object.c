@@ -173,7 +173,7 @@ enum bfs_verdict source_judge(SEARCH *search, const struct source_object *object
 		if (known || get_attributes(search, object, &st) == 0)
 			entry.ino = st.ino;
 	}
-	/* For a directory, keep only the memo: the pattern must still be matched to get the live
+	/* For a directory, pass only the memo: search_entry() must match the name to get the live
 	   states. */
 	if (entry.type == object->type && entry.type != DT_DIR && entry.type != DT_UNKNOWN)
 		note = shown;
