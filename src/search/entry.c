@@ -73,7 +73,7 @@ static inline unsigned match_name(const SEARCH *search, const struct node *node,
 	return note.does;
 }
 
-/** Store the result of matching a name in its note. */
+/** Store the result of matching a name in the note.  @return the note for bfs. */
 static uint64_t name_tested(struct name_note note, unsigned does)
 {
 	note.tested = true;
@@ -81,7 +81,8 @@ static uint64_t name_tested(struct name_note note, unsigned does)
 	return name_note_put(note);
 }
 
-/** Number the node of an entry that may be a directory, until its attributes are known.
+/** Number the node of an entry that may be a directory; the number is needed when the attributes of
+    the entry are known.
     @note [out]  child: the number.
     @tag  Number of `node`, the node of the directory that contains the entry.
     @return false: memory ran out. */
@@ -90,8 +91,8 @@ static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
 {
 	uint64_t self = child->self;
 	uint32_t number = tag;
-	/* With FOLLOW each directory has its own `self`, which is set when it is entered; until
-	   then its node has the `self` of its parent. */
+	/* With FOLLOW a directory gets its own `self` when it is entered; before, the node has the
+	   `self` of the parent directory. */
 	child->self = node->self;
 	if (!search_node_same(search, node, child))
 		number = search_node_number(search, child);
@@ -101,7 +102,7 @@ static bool keep_child(SEARCH *search, struct name_note *note, uint32_t tag,
 }
 
 /** Decide whether to enter a directory; set scratch->tag, or report an error.
-    @from, child  Nodes of the directory that contains it, and of the directory.
+    @from, child  Nodes of the parent directory, and of the directory.
     @number  Number of `child`, without its `self`; UINT32_MAX: not numbered yet.
     @st  Attributes of the directory; used only with FOLLOW.
     @return BFS_ENTER or BFS_SKIP. */

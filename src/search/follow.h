@@ -19,7 +19,7 @@
     fstype_dir_waits(). */
 bool search_dir_waits(struct os *os, int dirfd, const char *name);
 
-/** A directory: its mount and path, each if it is known. */
+/** The mount and path of a directory, as far as they are known. */
 struct follow_place {
 	uint64_t mount;           /* mount ID; 0: unknown */
 	struct strbuf path;       /* path from "/" of the mount's namespace, without symlinks; "":

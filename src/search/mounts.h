@@ -47,7 +47,8 @@ struct search_mount {
 	const char *source, *dir, *opts;   /* dir: root directory of the mount in its file system */
 };
 
-/** A set of mounts; "the table of mounts" in other comments. */
+/** A set of mounts, called "table of mounts" in comments.  A node in the table of mounts is a node
+    of `avoid`. */
 struct search_mounts {
 	bool any;                 /* every mount may be entered */
 	bool unique;              /* mount IDs have 64 bits */

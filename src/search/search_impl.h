@@ -147,8 +147,8 @@ struct search_parts {
 	struct dir_id dir_id;     /* identity of the directory of the current part, if has_id */
 	int dirfd;                /* for search_visit_dir(): directory of the part, or the one that
 	                             contains the root; LOOK_UNOPENED; -1: cannot be opened */
-	struct strbuf postponed;  /* with -depth: parts, each with one directory, to be returned
-	                             after their contents */
+	struct strbuf postponed;  /* with -depth: parts with one directory each, which is returned
+	                             after the contents of the directory */
 	struct strbuf postponed_at;    /* offset of each of these parts, as size_t */
 	bool serving;             /* `text` consists of postponed parts */
 };
@@ -170,8 +170,8 @@ struct search_last {
 	uint64_t actions;
 	struct look look;
 	struct strbuf target;
-	const char *remote;       /* for an entry from another host: the root, as that host's
-	                             entries name it; NULL: found on this host */
+	const char *remote;       /* for an entry from another host: remote_entry.root; NULL: the
+	                             entry was found on this host */
 	size_t root;              /* with `remote`: index of the given root */
 	const char *why;          /* result of getmnt_search_why() */
 };

@@ -90,7 +90,7 @@ static bool add_start(struct source_run *run, const struct start *start, const c
 
 /** Report the root of a mount below the current start, if it is a result; add the mount to
     run->starts if it is to be searched.
-    @object  Its name and directory in the source.
+    @object  Name and directory of the mount's root in the source.
     @avoid  Node of the mount's root in the table of mounts.
     @below  Path of the mount's root below the start. */
 static void take_mount(SEARCH *search, const struct source_object *object, uint32_t avoid,

@@ -31,7 +31,7 @@ struct source_object {
 	const char *path;         /* path, below the start, of the directory that contains the
 	                             object: "", "/a/b" */
 	size_t path_len;
-	unsigned depth;           /* depth of this directory; 0: it is the start */
+	unsigned depth;           /* depth of this directory; 0: the start */
 	const char *name;         /* name of the object, with a final NUL */
 	size_t len;
 	uint8_t type;             /* DT_* */

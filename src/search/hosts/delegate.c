@@ -59,7 +59,7 @@ static struct talk_request request_of(SEARCH *search, const struct search_delega
 	struct talk_request request;
 	search_remote_request(search, &request);
 	/* On this host the mount is one file system, even if the server mounts several file systems
-	   in it: so search all. */
+	   in it: search all these file systems. */
 	request.flags &= ~SEARCH_XDEV;
 	request.exclude_types = NULL;
 	request.exported = d->nfs;

@@ -62,7 +62,7 @@ struct delegate_proof {
 void delegate_see(struct delegate_proof *proof, const struct remote_entry *entry, bool nfs);
 
 /** Compare the directory as seen here with the directory as the server sees it.
-    @return NULL: they are the same; or why they may be different, as a phrase. */
+    @return NULL: the directories are the same; or why they may be different, as a phrase. */
 const char *delegate_compare(const struct delegate_proof *here, const struct delegate_proof *there,
                              bool nfs);
 
