@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The text of a pattern cut into components: where each begins, what may stand there, and what
- * follows.
+ * Split a pattern into components.  A place is an offset in the pattern where a component begins;
+ * its options are the components that may begin there, such as the alternatives of a brace.  Each
+ * option has a next place.
  *
- * Braces are expanded here, as far as that stays short.  A component with more combinations is left
- * to an automaton, so the work is linear in the length of the text.
+ * Braces are expanded to options while the result stays short.  A place with too many combinations
+ * becomes one option that an automaton matches, so the work is linear in the length of the pattern.
  */
 #ifndef GM_SELECT_EXPAND_H
 #define GM_SELECT_EXPAND_H
@@ -16,29 +17,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** In place of the number of a place: the alternative ends. */
+/** Value of expand_option.next: the alternative ends after this component. */
 #define EXPAND_END UINT32_MAX
 
-/** A place in the text where a component begins, in text order. */
+/** A place: an offset in the text where a component begins.  Places are in the order of the
+    text. */
 struct expand_place {
-	uint32_t at, to;          /* the end of its alternative */
-	uint32_t option, noptions;   /* those that can match; in reverse order */
-	bool first;               /* matched in the root of the search */
-	bool always;              /* and in every directory */
+	uint32_t at, to;          /* offset of the place, and of the end of its alternative */
+	uint32_t option, noptions;   /* index and number of the options that can match; in reverse
+	                                order */
+	bool first;               /* matched against entries of the root of the search */
+	bool always;              /* matched against entries of every directory */
 	bool excludes;
 };
 
 enum expand_kind {
 	EXPAND_TEXT,              /* a component without braces */
 	EXPAND_DEPTHS,            /* **: any number of components */
-	EXPAND_AUTOMATON,         /* the text from the place on, which has too many combinations */
+	EXPAND_AUTOMATON,         /* the rest of the alternative, whose braces have too many
+	                             combinations */
 };
 
-/** What may stand at a place. */
+/** A component that may begin at a place. */
 struct expand_option {
-	uint32_t from, to;        /* in the expanded text */
-	uint32_t next;            /* the place after it; or EXPAND_END, also of an automaton, which
-	                             may end */
+	uint32_t from, to;        /* offsets of the component in expansion.words */
+	uint32_t next;            /* index of the place after the component; EXPAND_END: the
+	                             alternative ends, or may end (EXPAND_AUTOMATON) */
 	uint32_t place;
 	enum expand_kind kind;
 };
@@ -50,26 +54,28 @@ struct expansion {
 	const char *text;         /* not owned */
 	struct expand_place *places;
 	uint32_t nplaces;
-	struct expand_option *options;   /* of the last place first */
+	struct expand_option *options;   /* the options of the last place are first */
 	uint32_t noptions;
 	struct strbuf words;      /* the expanded text */
 	struct glob_brace *braces;   /* one for each byte of the text, and one more */
-	uint32_t *place_at;       /* at each byte: the number of the place that begins there */
-	bool automaton;           /* there is an EXPAND_AUTOMATON */
-	/* Used during the expansion. */
+	uint32_t *place_at;       /* for each byte of the text: index of the place that begins at
+	                             this byte */
+	bool automaton;           /* an option is EXPAND_AUTOMATON */
+	/* Used only during the expansion; see expand.c. */
 	size_t places_size, options_size;
 	uint8_t *reached;
 	struct expand_choice *choices;
 	size_t nchoices, choices_size;
 	struct strbuf word;
-	size_t work;              /* what may still be spent */
+	size_t work;              /* remaining work in bytes of expanded text, for all places */
 };
 
 /**
- * Cut a text of len bytes, and expand its braces.
+ * Split a text of len bytes into components, and expand its braces.
  *
  * @first
- *         Bytes of the text before this one exclude; there is a | at its end.
+ *         Number of bytes at the start of the text that are the pattern to exclude, including a "|"
+ *         at its end; 0: exclude nothing.
  * @return 0, or -1 with error set, unless ENOMEM.  expand_destroy() is needed in any case.
  * Errors: EINVAL, E2BIG, ENOMEM.
  */

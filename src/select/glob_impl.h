@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Tokens of patterns, shared by glob_parse.c and glob.c.
+ * Tokens of patterns: glob_parse.c makes them, glob.c matches them.
  */
 #ifndef GM_SELECT_GLOB_IMPL_H
 #define GM_SELECT_GLOB_IMPL_H
@@ -9,7 +9,8 @@
 
 #include "base/casefold.h"
 
-/* A token: its type, and a character, the number of a set, or another token. */
+/* Types of tokens.  The value of a token is a character, the index of a set, or the index of a
+   token. */
 enum {
 	TOKEN_CHAR,
 	TOKEN_ANY,        /* one character */
@@ -17,9 +18,10 @@ enum {
 	TOKEN_SET,
 	TOKEN_STAR,
 	/* Only in an automaton: */
-	TOKEN_SPLIT,      /* continue at the next token, and at another one */
-	TOKEN_JUMP,       /* continue at another token */
-	TOKEN_SLASH,      /* the component ends; the value is the place in the text after it */
+	TOKEN_SPLIT,      /* continue both at the next token and at the token `value` */
+	TOKEN_JUMP,       /* continue at the token `value` */
+	TOKEN_SLASH,      /* the component ends at a slash; the value is the offset in the text
+	                     after the slash */
 	TOKEN_END,        /* the alternative ends */
 };
 #define TOKEN(type, value) ((uint32_t)(type) << 24 | (value))
@@ -30,7 +32,7 @@ enum {
  * Append the tokens of a text to pool->tokens, and its literal bytes to pool->bytes.
  *
  * @braces
- *         For each byte of the text, if braces and slashes have a meaning; or NULL.
+ *         One element for each byte of the text; NULL: braces and slashes are ordinary characters.
  * @return, errors  As glob_compile().
  */
 int glob_parse(struct glob_pool *pool, const char *text, size_t from, size_t to, unsigned flags,

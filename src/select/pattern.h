@@ -2,8 +2,8 @@
 /**
  * The pattern language of the search: compiling and matching.
  *
- * A pattern consists of alternatives separated by `|`; an entry is a result if one of them matches
- * its path P, which is relative to the root of the search.
+ * A pattern consists of alternatives separated by `|`.  An entry is a result if an alternative
+ * matches its path P, which is relative to the root of the search.
  *
  *   foo      unanchored: matches the last component of P
  *   b/foo    unanchored: matches the last two components of P, and so on
@@ -28,23 +28,24 @@
  * fnmatch(3).)
  *
  * `/` and `|` are recognized before brackets, and brackets before braces: a bracket cannot contain
- * the former, except for \|, and braces and commas in one are characters of it.  Alternatives that
- * can never match are not errors: an empty alternative, one with an empty component (a//b, a/, /),
- * or one with "." or "..".
+ * `/` or `|`, except as \|, and braces and commas within a bracket are characters of the bracket.
+ * Alternatives that can never match are not errors: an empty alternative, one with an empty
+ * component (a//b, a/, /), or one with "." or "..".
  *
- * Characters.  Names and patterns are interpreted alike in every locale: a valid UTF-8 sequence is
- * a character, and so is each byte outside of one.  So `?` matches an é, as in find(1) in a UTF-8
- * locale, and an invalid byte.  In ranges an invalid byte counts as U+DC00 plus its value, which is
- * not a character.  Nothing is normalized.  With PATTERN_NOCASE lowercase letters are compared
- * (base/casefold.h); a set contains a letter if it contains it in either case.
+ * Characters.  The locale has no effect: in names and patterns, a valid UTF-8 sequence is a
+ * character, and so is each byte outside of such sequences.  So `?` matches an é, as in find(1) in
+ * a UTF-8 locale, and an invalid byte.  In ranges an invalid byte counts as U+DC00 plus its value,
+ * which is not a character.  Nothing is normalized.  With PATTERN_NOCASE, letters are converted to
+ * lowercase before comparison (base/casefold.h), and a bracket matches a letter if it contains the
+ * letter in either case.
  *
  * Matching accompanies a traversal.  Each directory has live states: the components to match its
  * entries against.  A step from a directory to an entry costs at most the length of the name times
- * the length of these components, and nothing is matched twice on the way down.  What must be left
- * out is a part of the same pattern.
+ * the length of these components; no name on the path is matched again further down.  The pattern
+ * of entries to exclude is compiled together with the pattern of results.
  *
- * Source: "Search Should be a System Call", sections 2 and 4; where its implementations differ from
- * it, the implementations; fnmatch(3) for the contents of a component.
+ * Source: the paper "Search Should be a System Call", sections 2 and 4, or its implementations
+ * where they differ from the paper; fnmatch(3) for the contents of a component.
  */
 #ifndef GM_SELECT_PATTERN_H
 #define GM_SELECT_PATTERN_H
@@ -55,7 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Flags that change what a pattern means. */
+/** Flags that change the meaning of a pattern. */
 enum pattern_flags {
 	PATTERN_PERIOD  = 1 << 3,  /* only a period at the start of the component matches a leading
 	                              period of a name: FNM_PERIOD */
@@ -66,26 +67,27 @@ enum pattern_flags {
 };
 
 enum {
-	PATTERN_MAX = 65536,           /* bytes of a pattern */
-	PATTERN_COMPONENT_MAX = 4096,  /* bytes of one component */
-	PATTERN_COMPONENTS_MAX = PATTERN_MAX / 2,   /* with braces expanded */
+	PATTERN_MAX = 65536,           /* maximum bytes of a pattern */
+	PATTERN_COMPONENT_MAX = 4096,  /* maximum bytes of one component */
+	PATTERN_COMPONENTS_MAX = PATTERN_MAX / 2,   /* maximum number of components, with braces
+	                                               expanded */
 	PATTERN_WORDS_MAX = PATTERN_COMPONENTS_MAX / 64,
 };
 
 /** Why a pattern was rejected. */
 struct pattern_error {
-	const char *why;   /* a phrase such as "[ without its ]; ..."; constant */
-	size_t at;         /* the offset in the pattern */
-	bool exclude;      /* in what is excluded */
+	const char *why;   /* a phrase such as "[ without its ]; ..."; static text */
+	size_t at;         /* offset of the error in the pattern */
+	bool exclude;      /* the error is in `exclude`, not in `text` */
 };
 
-/** What to do with an entry: a set of bits. */
+/** Bits that say what to do with an entry. */
 enum pattern_verdict {
 	PATTERN_MATCH = 1 << 0,   /* the entry is a result */
 	PATTERN_BELOW = 1 << 1,   /* something below the entry can match: enter it */
 };
 
-/** A compiled pattern.  It never changes: threads may share it. */
+/** A compiled pattern, which never changes: threads may share it. */
 struct pattern;
 
 /**
@@ -96,20 +98,21 @@ struct pattern;
  * @flags
  *         enum pattern_flags.
  * @error [out]
- *         Where and why, unless ENOMEM; may be NULL.
+ *         Position and reason of the error, unless it is ENOMEM; may be NULL.
  * @return a pattern, or NULL.
- * Errors: EINVAL: it is empty, holds a NUL, ends in a backslash, has a bad
- *         bracket (not closed, a range that ends before it begins, an unknown
- *         class), or a flag is unknown.  E2BIG: longer than PATTERN_MAX, or a
- *         component than PATTERN_COMPONENT_MAX, or more than
- *         PATTERN_COMPONENTS_MAX components with braces expanded.  ENOMEM.
+ * Errors: EINVAL: the pattern is empty, holds a NUL, ends in a backslash, has a bad bracket (not
+ *         closed, a range that ends before it begins, an unknown class), or a flag is unknown.
+ *         E2BIG: the pattern is longer than PATTERN_MAX, a component is longer than
+ *         PATTERN_COMPONENT_MAX, or the pattern has more than PATTERN_COMPONENTS_MAX components
+ *         with braces expanded.  ENOMEM.
  * Ownership: pattern_free().
  */
 struct pattern *pattern_compile(const char *text, size_t len, unsigned flags,
                                 struct pattern_error *error);
 
-/** The same, for entries that do not match another pattern, nor are below one that does.
-    @exclude  NULL: none. */
+/** Compile the pattern `text` without the entries that match the pattern `exclude` or are below
+    such an entry.  Otherwise as pattern_compile().
+    @exclude  exclude_len bytes; NULL: exclude nothing. */
 struct pattern *pattern_compile_excluding(const char *text, size_t len, const char *exclude,
                                           size_t exclude_len, unsigned flags,
                                           struct pattern_error *error);
@@ -118,13 +121,13 @@ struct pattern *pattern_compile_excluding(const char *text, size_t len, const ch
 void pattern_free(struct pattern *pattern);
 
 /** The number of words in a set of live states, which the caller allocates: 1 for up to 64
-    components in all alternatives, 2 for up to 128 ... */
+    components in all alternatives, 2 for up to 128, and so on. */
 size_t pattern_words(const struct pattern *pattern);
 
-/** Whether the pattern matches every object at every depth: "*", and excludes nothing. */
+/** Whether the pattern matches every object at every depth, such as "*", and excludes nothing. */
 bool pattern_everything(const struct pattern *pattern);
 
-/** Whether anything can match: not if each alternative is one that never matches. */
+/** Whether any path can match; false if each alternative can never match, such as "a//b". */
 bool pattern_possible(const struct pattern *pattern);
 
 /** Get the live states of the root of a search.  @live [out]  pattern_words() words.
@@ -139,38 +142,41 @@ unsigned pattern_root(const struct pattern *pattern, uint64_t *live);
  * @name
  *         The name of the entry, not "." or "..", len bytes without a slash.
  * @child [out]
- *         The live states of the entry, if it is a directory; other words than live.  NULL if it
- *         is not a directory: then PATTERN_BELOW is not returned.
+ *         The live states of the entry, if it is a directory; must not overlap `live`.  NULL: the
+ *         entry is not a directory, and PATTERN_BELOW is not returned.
  * @return enum pattern_verdict; 0 also if the entry is excluded: then child is undefined.
  */
 unsigned pattern_step(const struct pattern *pattern, const uint64_t *live, const char *name,
                       size_t len, uint64_t *child);
 
 /**
- * Get what the last component of a path that matches must be.
+ * Get conditions for the last component of a path that matches the pattern.
  *
  * @live [out]
- *         pattern_words() words: with these pattern_step() returns PATTERN_MATCH for a name that
- *         can be the last component of a result.
+ *         pattern_words() words: with these live states, pattern_step() returns PATTERN_MATCH for a
+ *         name that can be the last component of a result.
  * @text [out]
- *         If there is only one last component: a pattern of fnmatch(3) is appended that each such
- *         name matches, with PATTERN_NOCASE in some case; only "*" and backslashes are special.
+ *         If all alternatives together have one last component: a pattern of fnmatch(3) is appended
+ *         that each such name matches; with PATTERN_NOCASE, fnmatch() must ignore case.  The
+ *         pattern has no special characters but "*" and backslashes.
  * @sole [out]
- *         There is only one last component, and nothing is excluded: whether a name that matches
- *         it is a result depends only on the directory, see pattern_last_step().
- * @return false: every name can be; live and text are not changed.
+ *         The pattern has only one last component, and excludes nothing: whether a name that
+ *         matches this component is a result depends only on the directory, see
+ *         pattern_last_step().
+ * @return false: the last component can be any name; live, text and sole are not changed.
  */
 bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *text, bool *sole);
 
-/** pattern_step() for a name that matches the only last component, and is not a directory. */
+/** Do the same as pattern_step() for a name that matches the only last component (pattern_last(),
+    `sole`) and is not a directory. */
 unsigned pattern_last_step(const struct pattern *pattern, const uint64_t *live);
 
-/** Whether case is ignored. */
+/** Whether the pattern ignores case. */
 bool pattern_nocase(const struct pattern *pattern);
 
 /**
  * Whether the pattern is a single path, anchored and without wildcards, so that one lookup answers
- * the search; it excludes nothing, and does not ignore case.
+ * the search.  False if the pattern excludes entries or ignores case.
  *
  * @path [out]
  *         The path is appended, relative to the root: "a/b".

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a query requires of every object of which an action is reached, as ranges (pure), by
- * which an index selects candidates.
+ * Ranges for the attributes of the objects that reach an action of a query (pure).  An index
+ * selects candidates by these bounds.
  *
- * The bounds are necessary conditions, not sufficient ones: of AND they are the intersection, of OR
- * the hull, of what has no bounds everything.  They hold for objects whose type and attributes are
- * known.  With `exact` they are also sufficient, except at the ends of times: there, fractions of
- * seconds decide.
+ * The bounds are necessary conditions, not sufficient ones: for AND they are the intersection of
+ * the operands' bounds, for OR the smallest ranges that contain them; a test without bounds has
+ * infinite ranges.  They hold for objects whose type and attributes are known.  With `exact` they
+ * are also sufficient, except at the ends of ranges of time, where fractions of a second decide.
  */
 #ifndef GM_SELECT_QUERY_BOUNDS_H
 #define GM_SELECT_QUERY_BOUNDS_H
 
 #include "select/query.h"
 
-/** A range, both ends included; min > max: nothing. */
+/** A range, including both ends; empty if min > max. */
 struct query_range {
 	uint64_t min, max;
 };
 
-/** The same of a time, in seconds. */
+/** A range of times, in seconds, including both ends. */
 struct query_times {
 	int64_t min, max;
 };
@@ -31,19 +31,24 @@ struct query_bounds {
 	unsigned types;                  /* 1 << DT_* */
 	struct query_range uid, gid, size /* bytes */, ino, nlink;
 	struct query_times mtime, ctime, atime, btime;
-	/* Names: all of the object's name must match this pattern of fnmatch(3); NULL: any. */
+	/* Names: the whole name of the object must match this pattern of fnmatch(3); NULL: any
+	   name. */
 	const char *name;                /* borrowed from the query */
-	bool literal;                    /* it has no special characters left: it is the name */
+	bool literal;                    /* `name` has no special characters: the object's name must
+	                                    equal it, except in case with any_case */
 	bool any_case;
-	const struct query_pattern *pattern;   /* the same, for query_bounds_name() */
-	struct query_memo memo;          /* of a name that matches */
+	const struct query_pattern *pattern;   /* `name` compiled, for query_bounds_name() */
+	struct query_memo memo;          /* results of tests that are known for each name that
+	                                    matches */
 };
 
-/** Fill the bounds of a query.  They remain valid as long as the query.
-    @query  NULL: none.  @bounds [out] */
+/** Fill the bounds of a query.  They are valid until the query is freed.
+    @query  NULL: every object is selected.
+    @bounds  [out] */
 void query_bounds(const struct query *query, struct query_bounds *bounds);
 
-/** Whether a name, which ends in a NUL, matches the pattern; also without one. */
+/** Whether a name, which is followed by a NUL, matches the pattern of the bounds; true if there is
+    no pattern. */
 bool query_bounds_name(const struct query_bounds *bounds, const char *name, size_t len);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Decisions about objects: what a name decides, and what attributes do. */
+/* Decide by name and attributes which objects of a search are reported. */
 #include "select/select.h"
 
 #include <limits.h>
 #include <string.h>
 
-/** Note what a query needs. */
+/** Set the members of a selection that depend on the query. */
 static void use_query(struct selection *sel)
 {
 	const struct query_info *info = sel->info;

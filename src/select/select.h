@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What to find, compiled once: a pattern of paths, types, depths, and an expression of find.  It
- * enters the kernel only by the functions of query_object.facts.
+ * The criteria of a search, compiled once: a pattern of paths, file types, depths, and a query (an
+ * expression of find(1)).  The kernel is called only through the functions of query_object.facts.
  *
  *     name, type --select_object()--> no, yes, or "attributes needed"
  *                     + attributes --> no, or yes; whether to enter a directory
  *
- * The pattern is stepped by the caller, who carries its live states down the tree (pattern_step()).
- * A selection never changes after the search has begun: threads may share it.
+ * The caller matches the pattern: it gives pattern_step() the live states of a directory
+ * (select/pattern.h) and gets those of an entry.  A selection never changes after the search has
+ * begun, so threads may share it.
  */
 #ifndef GM_SELECT_SELECT_H
 #define GM_SELECT_SELECT_H
@@ -22,42 +23,47 @@
 
 struct selection {
 	struct pattern *pattern;
-	size_t words;             /* in a set of its live states */
-	bool everything;          /* it matches every object */
-	struct query *query;      /* NULL: none */
-	const struct query_info *info;   /* of it; or NULL */
+	size_t words;             /* words in a set of live states of the pattern */
+	bool everything;          /* the pattern matches every object */
+	struct query *query;      /* NULL: the search has no query */
+	const struct query_info *info;   /* properties of the query; NULL: no query */
 	unsigned types;           /* 1 << DT_*; 0: all */
 	unsigned mindepth, maxdepth;     /* UINT_MAX: no limit */
 	bool judges;              /* objects are selected by more than the pattern and the type */
-	bool again;               /* the query can be evaluated twice for an object */
-	bool plain;               /* an object is printed at most once, and nothing else is done */
-	/* What actions need: */
+	bool again;               /* the query may be evaluated more than once for an object */
+	bool plain;               /* the only actions are -print or -print0, and each object reaches
+	                             at most one */
+	/* Needs of the actions of the query: */
 	unsigned act_mask;        /* K_STATX_* */
 	bool act_target;          /* the targets of symlinks */
-	bool identify;            /* the directory of an object */
-	bool alters;              /* they delete or run commands */
+	bool identify;            /* the directory that contains an object: for -execdir, -okdir,
+	                             -delete */
+	bool alters;              /* an action deletes files or runs commands */
 };
 
 /**
- * Compile.
+ * Compile the pattern, and store the properties of the query.
  *
  * @sel [out]
- *         selection_destroy() it, also after a failure.
+ *         Call selection_destroy() for it, also after a failure.
  * @exclude
- *         NULL: nothing is excluded.
+ *         A pattern: objects that match it, and everything below them, are left out; NULL: leave
+ *         out nothing.
  * @flags
  *         enum pattern_flags.
  * @query
- *         Taken over, also on failure; NULL: none.
- * @return 0, or -1.  Errors: those of pattern_compile().
+ *         Owned by `sel` from now on, also after a failure; NULL: no query.
+ * @return 0, or -1.  Errors: as pattern_compile().
  */
 int selection_init(struct selection *sel, const char *pattern, const char *exclude, unsigned flags,
                    struct query *query);
 
-/** Free what it has. */
+/** Free the pattern and the query of a selection. */
 void selection_destroy(struct selection *sel);
 
-/** Set the types, 0: all, and narrow the depths.  @mindepth, maxdepth  0 and UINT_MAX: no limit. */
+/** Set the file types to select, and limit the depths further: the query may already limit them.
+    @types  1 << DT_*; 0: all.
+    @mindepth, maxdepth  0 and UINT_MAX: no limit. */
 void selection_limit(struct selection *sel, unsigned types, unsigned mindepth, unsigned maxdepth);
 
 /** Whether objects of a type are selected; true for an unknown type. */
@@ -66,25 +72,27 @@ static inline bool selection_has_type(const struct selection *sel, uint8_t type)
 	return !sel->types || type == DT_UNKNOWN || sel->types & 1u << type;
 }
 
-/** What becomes of an object. */
+/** Whether to report and to enter an object. */
 struct judgment {
-	bool look;                /* its attributes are needed first; object and enter may be
-	                             wrong */
+	bool look;                /* the attributes of the object are needed for the decision;
+	                             object and enter may be wrong */
 	bool object;              /* report it */
-	bool enter;               /* if it is a directory, it may be entered */
-	uint64_t actions;         /* see query_outcome */
+	bool enter;               /* if the object is a directory, it may be entered */
+	uint64_t actions;         /* as query_outcome.actions */
 	int error;                /* errno of a fact that could not be looked up; 0 */
 };
 
 /**
- * Decide what becomes of an object, by its depth and the query.
+ * Decide by the depth of an object and by the query whether to report and to enter the object.
  *
  * @object
- *         Its st may be NULL: then attributes may be needed first.
+ *         If its st is NULL, the result may be `look`: the attributes are needed.
  * @only_below
- *         It is not reported in any case: the pattern does not match, or its type is not selected.
+ *         Do not report the object, because the pattern does not match or the type is not selected;
+ *         decide only whether to enter it.
  * @known
- *         What a source knows of the query; QUERY_OPEN: nothing.
+ *         The value of the query for this object, if the source of the object, such as an index,
+ *         has determined it; else QUERY_OPEN.
  * @judged [out]
  */
 void select_object(const struct selection *sel, const struct query_object *object, bool only_below,
