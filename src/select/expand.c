@@ -7,11 +7,11 @@
  *      options      0: src -> 2, lib -> 1    1: sub -> 2    2: *.c -> end
  *
  * First each alternative is scanned for slashes and braces.  Then the options of each place are
- * found, from the last place to the first: so it is known whether anything can match after an
- * option, and one after which nothing can is left out.
+ * determined, from the last place to the first, so that an option can be dropped if no path can
+ * match after it.
  *
- * Braces can have exponentially many combinations.  What may be spent on them is limited; a place
- * with more becomes one option, the automaton.
+ * Braces can have exponentially many combinations.  The length of the expanded text is limited
+ * (WORK, WORK_PLACE); a place that would exceed the limit becomes one option, the automaton.
  */
 #include "select/expand.h"
 
@@ -23,21 +23,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A brace with alternatives that were not tried. */
+/** A brace whose alternatives are being tried in turn. */
 struct expand_choice {
-	uint32_t at;              /* the brace, or the comma before the alternative being tried */
-	uint32_t len;             /* of the word before it */
+	uint32_t at;              /* offset of the brace or comma before the alternative that is
+	                             being tried */
+	uint32_t len;             /* bytes of the word that precede the brace */
 };
 
 enum {
-	WORK = 64 * 1024,         /* bytes of expanded text, for any pattern */
-	WORK_PLACE = 2048,        /* and for any place */
-	WORK_BYTE = 8,            /* and more for each byte of the pattern */
-	WORK_PLACE_BYTE = 4,
-	EXPANDED_MOST = PATTERN_COMPONENTS_MAX / 2,   /* then braces are no longer expanded */
+	WORK = 64 * 1024,         /* limit of the bytes of expanded text, for a pattern */
+	WORK_PLACE = 2048,        /* limit of the bytes of expanded text, for one place */
+	WORK_BYTE = 8,            /* added to WORK for each byte of the pattern */
+	WORK_PLACE_BYTE = 4,      /* added to WORK_PLACE for each byte from the place on */
+	EXPANDED_MOST = PATTERN_COMPONENTS_MAX / 2,   /* number of options from which on braces are
+	                                                 not expanded */
 };
 
-/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if it is not a slash. */
+/** Get the length of the slash at text[at]: 1; 2 if it is escaped; 0 if text[at] is not a slash. */
 static size_t slash_at(const char *text, size_t at, size_t to)
 {
 	if (at < to && text[at] == '/')
@@ -45,7 +47,7 @@ static size_t slash_at(const char *text, size_t at, size_t to)
 	return to - at > 1 && text[at] == '\\' && text[at + 1] == '/' ? 2 : 0;
 }
 
-/** The length of the character at text[at], including its backslash. */
+/** Get the length of the byte at text[at], including a backslash before it. */
 static size_t escaped_at(const char *text, size_t at, size_t to)
 {
 	return text[at] == '\\' && to - at > 1 ? 2 : 1;
@@ -70,7 +72,7 @@ static int add_place(struct expansion *e, size_t at, size_t to, struct expand_pl
 	return 0;
 }
 
-/** Forget the brace at `open` and its commas: they are ordinary characters. */
+/** Treat the brace at `open` and its commas as ordinary characters. */
 static void forget_brace(struct expansion *e, uint32_t open)
 {
 	uint32_t at = open;
@@ -81,8 +83,10 @@ static void forget_brace(struct expansion *e, uint32_t open)
 	} while (at);
 }
 
-/** Scan one character.  While a brace is open, `close` is its last comma, or itself, and `token`
-    the brace around it, plus one.  @open  The innermost open brace, plus one; 0: none. */
+/** Scan one character for braces.  While a brace is open, `close` of its element is the offset of
+    its last comma, or of the brace itself, and `token` is the offset, plus one, of the brace around
+    it.
+    @open  The offset of the innermost open brace, plus one; 0: no brace is open. */
 static void scan_brace(struct expansion *e, uint32_t at, uint32_t *open)
 {
 	struct glob_brace *braces = e->braces, *top = *open ? &braces[*open - 1] : NULL;
@@ -106,7 +110,7 @@ static void scan_brace(struct expansion *e, uint32_t at, uint32_t *open)
 	}
 }
 
-/** Scan the alternative from..to. */
+/** Scan the alternative from `from` to `to`: add its places, and find its braces. */
 static int scan_alternative(struct expansion *e, size_t from, size_t to, bool excludes,
                             unsigned flags, struct pattern_error *error)
 {
@@ -158,20 +162,22 @@ static int add_option(struct expansion *e, struct expand_place *place, struct ex
 	return e->words.failed ? fail(ENOMEM) : 0;
 }
 
-/** Whether anything can match at a place, or after the end. */
+/** Whether the rest of a path can match from a place on; true for EXPAND_END. */
 static bool is_alive(const struct expansion *e, uint32_t place)
 {
 	return place == EXPAND_END || e->places[place].noptions > 0;
 }
 
-/** The place after a component that ends at `at`. */
+/** Get the place after a component that ends at the offset `at`; EXPAND_END: the alternative
+    ends. */
 static uint32_t place_after(const struct expansion *e, const struct expand_place *place, size_t at)
 {
 	size_t slash = slash_at(e->text, at, place->to);
 	return slash ? e->place_at[at + slash] : EXPAND_END;
 }
 
-/** Whether a word is "", "." or "..", which match nothing, or "**". */
+/** Whether a component is "", "." or "..", which match no name, or "**", which find_depths()
+    handles. */
 static bool is_special(const char *word, size_t len, unsigned flags)
 {
 	size_t dots = 0;
@@ -185,8 +191,11 @@ static bool is_special(const char *word, size_t len, unsigned flags)
 	return dots <= 2;
 }
 
-/** Find what follows a place at once, if braces make an alternative both anchored and not, or after
-    any number of components: by the number of stars that are all there is before each byte. */
+/** Find the slashes and ends that can follow a place directly, or after nothing but stars.  An
+    empty component, "{,x}/y", makes the next place live in the root, as in "/y"; "**" becomes an
+    EXPAND_DEPTHS. reached[at] has bits for the number of stars between the place and the offset
+    `at`: 1: none, 2: one, 4: two.
+    @return 0, or -1 with error set. */
 static int find_depths(struct expansion *e, struct expand_place *place,
                        struct pattern_error *error)
 {
@@ -227,8 +236,9 @@ static int find_depths(struct expansion *e, struct expand_place *place,
 	return rc;
 }
 
-/** Continue with the next alternative of the last brace that has one.  @return false: all were
-    tried. */
+/** Continue with the next alternative of the innermost brace that has further alternatives.
+    @at [out]  The start of the alternative.
+    @return false: all alternatives were tried. */
 static bool next_choice(struct expansion *e, size_t *at)
 {
 	while (e->nchoices > 0) {
@@ -244,7 +254,8 @@ static bool next_choice(struct expansion *e, size_t *at)
 	return false;
 }
 
-/** Make an option of each word that may stand at a place.  @return 1: there are too many. */
+/** Make an option of each component that may begin at a place.
+    @return 0; 1: too many combinations; -1: failed. */
 static int find_words(struct expansion *e, struct expand_place *place, unsigned flags,
                       struct pattern_error *error)
 {
@@ -292,7 +303,7 @@ static int find_words(struct expansion *e, struct expand_place *place, unsigned 
 	return 1;
 }
 
-/** Find the options of a place. */
+/** Determine the options of a place. */
 static int find_options(struct expansion *e, struct expand_place *place, unsigned flags,
                         struct pattern_error *error)
 {
@@ -347,7 +358,7 @@ int expand(struct expansion *e, const char *text, size_t len, size_t first, unsi
 	if (!e->braces || !e->place_at || !e->reached)
 		return fail(ENOMEM);
 	for (size_t from = 0; from <= len; ) {
-		/* The two texts are alternatives of one, also if the first ends in a backslash. */
+		/* The pattern to exclude ends at first - 1, also if it ends in a backslash. */
 		size_t to = from, end = from < first ? first - 1 : len;
 		while (to < end && text[to] != '|')
 			to += escaped_at(text, to, end);

@@ -2,9 +2,9 @@
 /*
  * Matching one component of a pattern against one name.
  *
- * A component becomes tokens, one for each character or wildcard.  Literal text at its start and
- * end is compared as bytes, which is sufficient for most patterns.  The tokens between are of one
- * of these kinds:
+ * A component becomes tokens, one for each character or wildcard.  Literal text at its start
+ * (prefix) and end (suffix) is compared as bytes, which is sufficient for most patterns.  The
+ * tokens between prefix and suffix are of one of these kinds:
  *
  *   words   stars and literal text: each word is searched for in turn
  *   stars   stars and tokens of one character each: what follows a star is tried at each
@@ -12,13 +12,13 @@
  *   nfa     contains a `?` that matches zero or one character: an automaton, whose state is the
  *           set of tokens that may be next (glob_run()); also for many braces: pattern.c
  *
- * For words and stars the leftmost match is always the best, since the next star can match all that
- * follows; so only the last star is ever retried, and the cost is at most the length of the name
- * times that of the pattern.
+ * For words and stars the leftmost match is sufficient, since the next star can match all
+ * characters that follow.  So only the last star is tried at further positions, and the cost is at
+ * most the product of the lengths of the name and the pattern.
  *
- * Bytes can be compared only if the literal text is valid UTF-8: then it starts and ends between
- * characters wherever it is found.  Invalid bytes (codes from UTF8_RAW on) remain tokens, since
- * `\xc3*` would otherwise match the first half of an é.
+ * Bytes can be compared only if the literal text is valid UTF-8: wherever its bytes occur in a
+ * name, they start and end at the boundary of a character.  Invalid bytes (codes from UTF8_RAW on)
+ * remain tokens, since `\xc3*` would otherwise match the first half of an é.
  */
 #include "select/glob_impl.h"
 
@@ -39,7 +39,7 @@ static uint16_t plain_len(uint32_t token)
 	return (uint16_t)(1 + (code >= 0x80) + (code >= 0x800) + (code >= 0x10000));
 }
 
-/** Whether a character is listed in a set. */
+/** Whether a set lists a character, before negation and without regard to nocase. */
 static bool set_lists(const struct glob_pool *pool, const struct glob_set *set, uint32_t code)
 {
 	if (code < 0x80)
@@ -63,7 +63,7 @@ static bool set_has(const struct glob_pool *pool, const struct glob_set *set, ui
 	return has != set->negated;
 }
 
-/** The kind of n tokens between prefix and suffix. */
+/** Determine the kind of a component by the n tokens between its prefix and suffix. */
 static enum glob_kind kind_of(const uint32_t *tokens, uint32_t n)
 {
 	enum glob_kind kind = GLOB_WORDS;
@@ -76,7 +76,8 @@ static enum glob_kind kind_of(const uint32_t *tokens, uint32_t n)
 	return kind;
 }
 
-/** Replace n tokens by the lengths of the words in them.  @return the number of words. */
+/** Replace n tokens by the lengths, in bytes, of the words between stars.
+    @return the number of words. */
 static uint32_t make_words(uint32_t *tokens, uint32_t n)
 {
 	uint32_t words = 0, len = 0;
@@ -131,7 +132,8 @@ int glob_compile(struct glob_pool *pool, const char *text, size_t from, size_t t
 
 /* Matching */
 
-/** Find a word.  For short names this is faster than memmem(), which prepares its search. */
+/** Find a word in the bytes from `str` to `end`.  For short names this is faster than memmem(),
+    which prepares tables first. */
 static const char *find_word(const char *str, const char *end, const char *word, size_t len)
 {
 	assert(len > 0);
@@ -144,7 +146,7 @@ static const char *find_word(const char *str, const char *end, const char *word,
 	return NULL;
 }
 
-/** Whether n bytes contain all words in order. */
+/** Whether n bytes contain all words of a GLOB_WORDS component in order. */
 static bool match_words(const struct glob_pool *pool, const struct glob *glob, const char *str,
                         size_t n)
 {
@@ -167,7 +169,7 @@ static bool token_takes(const struct glob_pool *pool, uint32_t token, uint32_t c
 	       : TOKEN_TYPE(token) != TOKEN_CHAR || value == code;
 }
 
-/** Whether tokens without TOKEN_OPTIONAL match n bytes. */
+/** Whether the tokens of a GLOB_STARS component match n bytes. */
 static bool match_stars(const struct glob_pool *pool, const struct glob *glob, const char *str,
                         size_t n)
 {
@@ -205,12 +207,13 @@ static void set_put(uint64_t *set, uint32_t place)
 }
 
 /**
- * One step of glob_run(): close the set of live tokens under moves without a character, and let a
- * character pass to the next set.  Moves lead forward, so one pass is enough.
+ * Do one step of glob_run().  Add to `live` the tokens that can be reached without reading a
+ * character, then add to `next` the tokens that can follow a live token after reading `code`. Moves
+ * without a character lead to later tokens, so one pass is enough.
  *
  * @code
- *         UINT32_MAX: no character.
- * @return whether it passed.
+ *         The character; UINT32_MAX: the end of the name.
+ * @return whether a token was added to `next`.
  */
 static bool run_step(const struct glob_pool *pool, const uint32_t *tokens, uint32_t n,
                      uint64_t *live, uint64_t *next, uint32_t code, bool period)
@@ -224,7 +227,7 @@ static bool run_step(const struct glob_pool *pool, const uint32_t *tokens, uint3
 				break;
 			uint32_t type = TOKEN_TYPE(tokens[place]);
 			uint32_t value = TOKEN_VALUE(tokens[place]);
-			/* Moves lead forward: the places that they add come later in this pass. */
+			/* The added token is later, so this pass has yet to visit it. */
 			assert((type != TOKEN_SPLIT && type != TOKEN_JUMP)
 			       || (value > place && value <= n));
 			if (type == TOKEN_SPLIT || type == TOKEN_JUMP)
@@ -266,7 +269,7 @@ void glob_run(const struct glob_pool *pool, const uint32_t *tokens, uint32_t n, 
 		memcpy(live, from, size);
 }
 
-/** Whether tokens with TOKEN_OPTIONAL match n bytes. */
+/** Whether the tokens of a GLOB_NFA component match n bytes. */
 static bool match_nfa(const struct glob_pool *pool, const struct glob *glob, const char *str,
                       size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a pattern, as tokens: one for each character or wildcard.
+ * Convert the text of a pattern to tokens, one for each character or wildcard.
  */
 #include "select/glob_impl.h"
 
@@ -15,9 +15,11 @@ struct parser {
 	const char *text;
 	size_t at, to;
 	bool nocase;
-	uint32_t run;                  /* the first literal byte that has no token yet */
-	uint32_t first;                /* the first token */
-	struct glob_brace *braces;     /* or NULL; then stars together are one */
+	uint32_t run;                  /* offset in pool->bytes of the first literal byte that has
+	                                  no token yet */
+	uint32_t first;                /* index in pool->tokens of the component's first token */
+	struct glob_brace *braces;     /* NULL: no automaton is made; adjacent stars become one
+	                                  token */
 	struct pattern_error *error;
 };
 
@@ -44,7 +46,8 @@ static void set_add(struct glob_pool *pool, struct glob_set *set, uint32_t from,
 	}
 }
 
-/** Parse the class at p->at.  @return 1; 0: not a class, but ordinary characters; or -1. */
+/** Parse a character class, such as [:alpha:], at p->at.
+    @return 1; 0: the text is not a class, but ordinary characters; -1: unknown class. */
 static int parse_class(struct parser *p, struct glob_set *set)
 {
 	static const struct {
@@ -92,7 +95,8 @@ static int parse_member(struct parser *p, uint32_t *code)
 			p->at = inner + len + 2;
 			return 0;
 		}
-		/* A name, such as [.hyphen.]; otherwise ordinary characters. */
+		/* Refuse a name, such as [.hyphen.].  Other text consists of ordinary
+		   characters. */
 		size_t end = inner;
 		while (end < p->to && (isalnum((unsigned char)text[end]) || text[end] == '-'))
 			++end;
@@ -144,7 +148,7 @@ static int parse_bracket(struct parser *p, struct glob_set *set)
 	              "character itself");
 }
 
-/** Refuse a backslash without a character. */
+/** Refuse a backslash at the end of the text. */
 static int refuse_end(struct parser *p)
 {
 	return refuse(p, p->at - 1, "it ends in a backslash; \\\\ is the character itself");
@@ -166,7 +170,8 @@ size_t glob_atom_end(const char *text, size_t at, size_t to, struct pattern_erro
 
 /* Tokens */
 
-/** Make tokens for the literal bytes that have none yet. */
+/** Make tokens for the literal bytes from p->run on.  With PATTERN_NOCASE, also convert these bytes
+    to lowercase. */
 static void end_run(struct parser *p)
 {
 	struct glob_pool *pool = p->pool;
@@ -184,14 +189,14 @@ static void end_run(struct parser *p)
 	pool->nbytes = p->run = (uint32_t)(to - pool->bytes);
 }
 
-/** Whether the last token of the component, if any, is of a type. */
+/** Whether the component has a last token and this token is of a type. */
 static bool last_is(const struct parser *p, uint32_t type)
 {
 	const struct glob_pool *pool = p->pool;
 	return pool->ntokens > p->first && TOKEN_TYPE(pool->tokens[pool->ntokens - 1]) == type;
 }
 
-/** Add a star.  It replaces preceding stars and optional tokens. */
+/** Add a star.  In a component, the star replaces the stars and TOKEN_OPTIONAL before it. */
 static void add_star(struct parser *p)
 {
 	while (!p->braces && (last_is(p, TOKEN_OPTIONAL) || last_is(p, TOKEN_STAR)))
@@ -207,7 +212,7 @@ static void add_question(struct parser *p, unsigned flags)
 		add_token(p, TOKEN(TOKEN_OPTIONAL, 0));
 }
 
-/** Add the token of a brace, comma or slash; p->at is after it. */
+/** Add the tokens of a brace, comma or slash, which is the character before p->at. */
 static void add_brace(struct parser *p)
 {
 	struct glob_brace *braces = p->braces;
@@ -223,7 +228,7 @@ static void add_brace(struct parser *p)
 		add_token(p, TOKEN(TOKEN_SPLIT, next + 1));
 }
 
-/** Parse one token, or literal byte. */
+/** Parse one wildcard, bracket or brace to a token, or add one literal byte to pool->bytes. */
 static int parse_token(struct parser *p, unsigned flags)
 {
 	struct glob_pool *pool = p->pool;

@@ -2,7 +2,8 @@
 /*
  * Patterns: alternatives of components, matched by a nondeterministic automaton.
  *
- * Each component is a state.  What may stand at one place of the pattern is a range of states:
+ * Each component is a state.  The components that may begin at one offset of the pattern (a place,
+ * see expand.h) are a range of states:
  *
  *      pattern     tmp/foo | /{var,usr/lib}/ * /log/ **
  *      state        0   1      2   3   4    5   6    7
@@ -16,15 +17,16 @@
  * alternatives that are not anchored are always live.  A directory without live states need not be
  * read, and because no state follows a last one, no directory is entered one level too deep.
  *
- * `**` is a state that matches every name and follows itself; wherever it is live, so are the
- * states after it (`skip`), since it may stand for no component.  States lead forward otherwise.
+ * `**` is a state that matches every name and follows itself.  Where it is live, the states after
+ * it (`skip`) are live as well, since `**` may stand for no component.  The next states of all
+ * other states are later ones.
  *
- * States that exclude come first.  An entry that matches a last one of them is neither a result nor
- * entered.
+ * The states of the pattern to exclude come first.  An entry that matches a last state of that
+ * pattern is neither a result nor entered.
  *
- * Where braces have too many combinations to be states of their own (expand.c), the place is one
- * state, and all such states that are live are matched together by an automaton of characters,
- * which contains the whole text; the slashes and ends that it reaches say which states are next.
+ * If braces have too many combinations for one state each (expand.c), the place is one state.  All
+ * live states of this kind are matched together by an automaton of characters, which contains the
+ * whole pattern; the slashes and ends that the automaton reaches determine the next states.
  */
 #include "select/pattern.h"
 
@@ -38,10 +40,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The longest name that is matched with PATTERN_NOCASE; those of Linux are shorter. */
+/** Maximum bytes of a name that are compared with PATTERN_NOCASE; names of Linux are shorter. */
 enum { NAME_LONGEST = 4096 };
 
-/** States from first on. */
+/** n states, from the index `first` on. */
 struct state_range {
 	uint32_t first, n;
 };
@@ -49,32 +51,37 @@ struct state_range {
 struct pattern_state {
 	struct glob glob;
 	struct state_range next;
-	struct state_range skip;   /* of `**` */
+	struct state_range skip;   /* states after a `**` */
 	bool last, excludes;
-	bool ends;                 /* last, and no state follows */
-	bool automaton;            /* the token where it starts is glob.tokens */
+	bool ends;                 /* a last state without next states */
+	bool automaton;            /* matched by the automaton, from the token glob.tokens on */
 };
 
-/** Invariants (pattern_check()): `words` words have a bit for each state; the states that follow a
-    state are later ones, except that a `**` follows itself; no state follows a last one, except a
-    `**`; each array ends before the next one in the same memory begins. */
+/** Invariants (pattern_check()): `words` words have a bit for each state.  The next states of a
+    state are later ones, except that a `**` follows itself.  No state follows a last state, except
+    a `**`.  Each array ends before the next array in the same memory begins. */
 struct pattern {
-	size_t words;              /* in a set of states */
+	size_t words;              /* number of 64-bit words of a set of states */
 	uint32_t nstates;
-	bool possible;             /* something can match */
-	bool recursive;            /* at least one state, which does not exclude, is always live */
+	bool possible;             /* some path can match */
+	bool recursive;            /* a state of the pattern of results is live in every
+	                              directory */
 	bool everything;           /* matches every name in every directory */
 	bool exclude, nocase, period;
-	bool has_depths;           /* it has a ** */
-	uint64_t *first, *always, *last, *depths, *finds;   /* finds: those that do not exclude */
+	bool has_depths;           /* a state is a ** */
+	uint64_t *first, *always, *last, *depths, *finds;   /* sets of states; depths: each `**`;
+	                                                       finds: all states that do not
+	                                                       exclude */
 	struct pattern_state *states;
 	struct glob_pool pool;
-	struct glob_pool whole;    /* the automaton; without tokens: there is none */
-	uint32_t nexcluding;       /* its first tokens, which exclude */
-	struct state_range *ranges;   /* of each place that a slash in it leads to */
+	struct glob_pool whole;    /* tokens of the automaton; ntokens 0: no automaton */
+	uint32_t nexcluding;       /* number of tokens at the start of `whole` that belong to the
+	                              pattern to exclude */
+	struct state_range *ranges;   /* for each place: its states, which are next after a slash in
+	                                 the automaton */
 };
 
-/** A verdict: the entry is excluded. */
+/** Verdict of step_whole(): the entry is excluded. */
 enum { EXCLUDED = 1 << 2 };
 
 static const struct pattern_state *state_of(const struct pattern *pattern, size_t word,
@@ -89,7 +96,7 @@ static void set_add(uint64_t *set, struct state_range range)
 		set[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/** Add what follows each live `**`. */
+/** Add the states that follow each live `**`. */
 static void set_skip(const struct pattern *pattern, uint64_t *live)
 {
 	for (size_t w = 0; pattern->has_depths && w < pattern->words; ++w) {
@@ -102,7 +109,7 @@ static void set_skip(const struct pattern *pattern, uint64_t *live)
 
 /* Compiling */
 
-/** The numbers of array elements that a text needs. */
+/** Numbers of array elements that a text needs. */
 struct room {
 	size_t sets, ranges;
 };
@@ -117,7 +124,8 @@ static struct room room_of(const char *text, size_t len)
 	return room;
 }
 
-/** Allocate a pattern.  @len  Of the text. */
+/** Allocate a pattern with its arrays.
+    @len  Bytes of the pattern's text. */
 static struct pattern *pattern_new(const struct expansion *e, size_t len)
 {
 	const size_t states = e->noptions, words = states ? (states + 63) / 64 : 1;
@@ -126,7 +134,7 @@ static struct pattern *pattern_new(const struct expansion *e, size_t len)
 	const struct room room = room_of(strbuf_str(&e->words), e->words.len);
 	const struct room more = room_of(e->text, whole);
 
-	/* Arrays ordered by alignment. */
+	/* The arrays follow each other in the order of their alignment. */
 	struct pattern *pattern = calloc(1, sizeof(*pattern) + 5 * words * sizeof(uint64_t)
 	                                 + (room.sets + more.sets) * sizeof(struct glob_set)
 	                                 + states * sizeof(struct pattern_state)
@@ -157,7 +165,7 @@ static struct pattern *pattern_new(const struct expansion *e, size_t len)
 	return pattern;
 }
 
-/** The states of a place; options are in reverse order. */
+/** Get the states of a place.  Options are in reverse order, states are not. */
 static struct state_range range_of(const struct expansion *e, uint32_t place)
 {
 	if (place == EXPAND_END)
@@ -166,7 +174,7 @@ static struct state_range range_of(const struct expansion *e, uint32_t place)
 	return (struct state_range){e->noptions - p->option - p->noptions, p->noptions};
 }
 
-/** Make a state of each option. */
+/** Make a state for each option. */
 static void make_states(struct pattern *pattern, const struct expansion *e, unsigned flags)
 {
 	struct pattern_error ignored;
@@ -183,7 +191,8 @@ static void make_states(struct pattern *pattern, const struct expansion *e, unsi
 			.ends = option->next == EXPAND_END && !depths,
 			.automaton = option->kind == EXPAND_AUTOMATON,
 		};
-		if (state->automaton)   /* by itself it matches no name: GLOB_EXACT, "" */
+		if (state->automaton)   /* as a component, the state matches no name: it is
+		                           GLOB_EXACT, "" */
 			state->glob.tokens = e->braces[place->at].token;
 		else
 			glob_compile(&pattern->pool, strbuf_str(&e->words), option->from,
@@ -200,7 +209,7 @@ static void make_states(struct pattern *pattern, const struct expansion *e, unsi
 	}
 }
 
-/** Make the automaton of the alternatives that need it. */
+/** Make the automaton from the alternatives that have an EXPAND_AUTOMATON. */
 static void make_automaton(struct pattern *pattern, const struct expansion *e, unsigned flags)
 {
 	struct glob_pool *whole = &pattern->whole;
@@ -226,7 +235,8 @@ static void make_automaton(struct pattern *pattern, const struct expansion *e, u
 		pattern->ranges[i] = range_of(e, i);
 }
 
-/** Find which states are live where. */
+/** Find the states that are live in the root and in every directory, and the properties of the
+    pattern that depend on them. */
 static void pattern_finish(struct pattern *pattern, const struct expansion *e)
 {
 	for (uint32_t i = 0; i < e->nplaces; ++i) {
@@ -279,7 +289,8 @@ static void pattern_check(const struct pattern *pattern)
 #endif
 }
 
-/** Check the whole text.  @return an error number, or 0. */
+/** Check the length, the flags and the bytes of a pattern.
+    @return an error number, or 0. */
 static int check_text(const char *text, size_t len, unsigned flags, struct pattern_error *error)
 {
 	*error = (struct pattern_error){0};
@@ -305,7 +316,9 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 	return 0;
 }
 
-/** Compile a text whose first bytes, up to a |, exclude. */
+/** Compile a text.
+    @first  Number of bytes at the start that are the pattern to exclude, including a "|" at its
+    end. */
 static struct pattern *compile(const char *text, size_t len, size_t first, unsigned flags,
                                struct pattern_error *error)
 {
@@ -393,7 +406,8 @@ bool pattern_everything(const struct pattern *pattern)
 	return pattern->everything;
 }
 
-/** Match an entry against the live states that are places of the automaton.
+/** Match an entry against the live states that the automaton matches, and add their next states to
+    `child`.
     @return PATTERN_MATCH, EXCLUDED, or 0. */
 __attribute__((noinline))
 static unsigned step_whole(const struct pattern *pattern, const uint64_t *live, const char *name,
@@ -429,7 +443,8 @@ static unsigned step_whole(const struct pattern *pattern, const uint64_t *live, 
 	return verdict;
 }
 
-/** Implements pattern_step(), for a name in lowercase with PATTERN_NOCASE. */
+/** Do the work of pattern_step() for a name that is in lowercase if the pattern has
+    PATTERN_NOCASE. */
 __attribute__((always_inline))
 static inline unsigned step(const struct pattern *pattern, const uint64_t *live, const char *name,
                      size_t len, uint64_t *child)
@@ -467,7 +482,7 @@ static inline unsigned step(const struct pattern *pattern, const uint64_t *live,
 	return verdict | (below ? PATTERN_BELOW : 0);
 }
 
-/** The same for any name with PATTERN_NOCASE. */
+/** Do the work of pattern_step() with PATTERN_NOCASE: convert the name to lowercase. */
 __attribute__((noinline))
 static unsigned step_nocase(const struct pattern *pattern, const uint64_t *live, const char *name,
                             size_t len, uint64_t *child)
@@ -520,7 +535,8 @@ bool pattern_last(const struct pattern *pattern, uint64_t *live, struct strbuf *
 	bool excludes = false;
 	for (uint32_t i = 0; i < pattern->nstates; ++i) {
 		const struct pattern_state *state = &pattern->states[i];
-		/* An automaton is not looked into; ** stands for any name. */
+		/* The last components within an automaton are not determined; a last ** matches any
+		   name. */
 		if (state->automaton || (state->last && state->skip.n))
 			return false;
 		if (state->last && !state->excludes && glob_is_any(&state->glob))

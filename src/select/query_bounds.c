@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bounds of a query: the expression is evaluated for the set of all objects, which each node
- * divides into those for which it is true and those for which it is false.  A set is represented by
- * its bounds, which may contain more.  The sets that arrive at actions are united.
+ * Compute the bounds of a query: the expression is evaluated for the set of all objects.  Each node
+ * divides a set into the objects for which the node is true and those for which it is false.  A set
+ * is represented by its bounds, which may contain further objects.  The result is the union of the
+ * sets that reach actions.
  */
 #include "select/query_bounds.h"
 
@@ -20,7 +21,7 @@ static const struct query_bounds everything = {
 	.atime = {INT64_MIN, INT64_MAX}, .btime = {INT64_MIN, INT64_MAX},
 };
 
-/* The members that are ranges. */
+/* Offsets of the members of struct query_bounds that are ranges. */
 static const size_t ranges[] = {
 	offsetof(struct query_bounds, uid), offsetof(struct query_bounds, gid),
 	offsetof(struct query_bounds, size), offsetof(struct query_bounds, ino),
@@ -56,14 +57,14 @@ static void set_name(struct query_bounds *to, const struct query_bounds *from)
 	to->memo = from->memo;
 }
 
-/** How much a pattern of names excludes. */
+/** A measure for the number of names that the bounds' pattern excludes; 0: no pattern. */
 static size_t name_strength(const struct query_bounds *bounds)
 {
 	return !bounds->name ? 0 : 1 + strlen(bounds->name)
 	       + (bounds->any_case ? 0 : 1000) + (bounds->literal ? 2000 : 0);
 }
 
-/** Assert that a set is marked as empty if its bounds are. */
+/** Assert that a set is marked as empty (`none`) if a range is empty. */
 static void bounds_check(struct query_bounds *bounds)
 {
 #ifndef NDEBUG
@@ -78,12 +79,13 @@ static void bounds_check(struct query_bounds *bounds)
 #endif
 }
 
-/** Keep what is in both. */
+/** Reduce the set `to` to the objects that are also in `with`. */
 static void intersect(struct query_bounds *to, struct query_bounds *with)
 {
 	to->types &= with->types;
 	to->none |= with->none || !to->types;
-	/* Of two patterns one is kept. */
+	/* Only one of two patterns of names is kept, so the bounds are exact only if the patterns
+	   are equal. */
 	to->exact &= with->exact && (!to->name || !with->name || same_name(to, with));
 	for (size_t i = 0; i < RANGES; ++i) {
 		struct query_range *a = range_of(to, i), *b = range_of(with, i);
@@ -103,7 +105,7 @@ static void intersect(struct query_bounds *to, struct query_bounds *with)
 		set_name(to, with);
 }
 
-/** Add what is in another set. */
+/** Add the objects of the set `with` to the set `to`. */
 static void unite(struct query_bounds *to, struct query_bounds *with)
 {
 	if (with->none)
@@ -130,13 +132,14 @@ static void unite(struct query_bounds *to, struct query_bounds *with)
 
 /* Tests */
 
-/** The values for which a test of a number is true.  The value is divided by the unit, and rounded
-    up, before it is compared. */
+/** Get the range of values for which a test of a number is true.  The test divides the value by the
+    unit, and rounds up, before comparison. */
 static struct query_range number_range(const struct query_node *node)
 {
 	const uint64_t n = node->number.n, unit = node->number.unit;
 	const struct query_range nothing = {1, 0};
-	uint64_t below = 0, most;    /* the largest values of less than n, and of n units */
+	uint64_t below = 0, most;    /* below, most: the largest values that are less than n units,
+	                                and n units, after rounding up */
 	if (n > 0 && __builtin_mul_overflow(n - 1, unit, &below))
 		below = UINT64_MAX;
 	if (__builtin_mul_overflow(n, unit, &most))
@@ -149,8 +152,8 @@ static struct query_range number_range(const struct query_node *node)
 	       : below == UINT64_MAX ? nothing : (struct query_range){below + 1, most};
 }
 
-/** Everything but a range, if that is a range; else everything.
-    @exact [out]  Cleared in the second case. */
+/** Get all values that are not in a range, if they are a range; else all values.
+    @exact [out]  Set to false in the second case. */
 static struct query_range range_invert(struct query_range range, bool *exact)
 {
 	const struct query_range all = {0, UINT64_MAX}, nothing = {1, 0};
@@ -163,7 +166,8 @@ static struct query_range range_invert(struct query_range range, bool *exact)
 	return *exact ? (struct query_range){0, range.min - 1} : all;
 }
 
-/** The member that a test of a number is about; NULL: another test. */
+/** Get the member of the bounds that a test of a number restricts; NULL: the node is a different
+    test. */
 static struct query_range *number_member(struct query_bounds *bounds,
                                          const struct query_node *node)
 {
@@ -182,12 +186,13 @@ static void time_bounds(const struct query_node *node, struct query_bounds *yes,
 	size_t i = field == 'm' ? 0 : field == 'c' ? 1 : field == 'a' ? 2 : 3;
 	times_of(yes, i)->min = node->time.sec;
 	yes->exact = no->exact = field != 'B';
-	/* A time of birth that is unknown is not later, either. */
+	/* For an object without a time of birth, -newerB is false, so no->btime cannot be
+	   limited. */
 	if (field != 'B')
 		times_of(no, i)->max = node->time.sec;
 }
 
-/** The objects for which a test is true, and those for which it is false. */
+/** Get the sets of all objects for which a test is true (`yes`) and false (`no`). */
 static void test_bounds(const struct query_node *node, struct query_bounds *yes,
                         struct query_bounds *no)
 {
@@ -226,12 +231,12 @@ static void test_bounds(const struct query_node *node, struct query_bounds *yes,
 /* The expression */
 
 /**
- * Divide a set of objects.
+ * Divide a set of objects by the value of a node.
  *
- * @in      Those for which the node is evaluated.
- * @yes     [out] Those for which it is, or can be, true.
- * @no      [out] The same for false.
- * @acted   Those of which an action is reached are added.
+ * @in The objects for which the node is evaluated.
+ * @yes [out] The objects for which the node is, or may be, true.
+ * @no [out] The objects for which the node is, or may be, false.
+ * @acted The objects that reach an action are added.
  */
 static void divide(const struct query *query, const struct query_node *node,
                    const struct query_bounds *in, struct query_bounds *yes,
@@ -266,7 +271,8 @@ static void divide(const struct query *query, const struct query_node *node,
 		}
 		return;
 	default:
-		/* What ends the list, and what goes on to the next operand. */
+		/* `value`: objects for which this operand ends the list; `goes_on`: objects for
+		   which the next operand is evaluated. */
 		ends = node->op == OP_OR;
 		*yes = *no = nothing;
 		for (const struct query_node *at = node->first; at; at = at->next) {
