@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: the tree, and what it needs. */
+/* Build the tree of a query, and find out the properties of the query. */
 #include "select/query_impl.h"
 
 #include "base/array.h"
@@ -28,7 +28,7 @@ const struct query_info *query_info(const struct query *query)
 	return &query->info;
 }
 
-/* The parser's errors and rows */
+/* Errors and rows of the parser */
 
 void *query_refuse(struct query_parser *p, const char *format, ...)
 {
@@ -60,7 +60,7 @@ void query_warn(struct query_parser *p, const char *format, ...)
 const struct query_row *query_row_known(const struct query_parser *p, const char *word)
 {
 	const struct query_row *row = p->rows;
-	/* The word is one of ours, so that the search ends. */
+	/* The table has a row for this word, so the loop ends. */
 	assert(query_knows(word));
 	while (strcmp(row->word, word) != 0)
 		++row;
@@ -111,7 +111,7 @@ void query_add(struct query_node *list, struct query_node *operand)
 	if (operand->op == OP_TEST
 	    && ((list->op == OP_AND && operand->row->test == query_test_true)
 	        || (list->op == OP_OR && operand->row->test == query_test_false))) {
-		/* The list is this if nothing else comes. */
+		/* The row is for query_list_end(), if the list gets no operand. */
 		if (!list->first)
 			list->row = operand->row;
 		return;
@@ -127,9 +127,10 @@ void query_add(struct query_node *list, struct query_node *operand)
 	list->last = last;
 }
 
-/** Order operands without actions by their cost; their order otherwise stays.
-    @at  The address of the first.
-    @return the address of the pointer after the last. */
+/** Sort the operands from `at` up to the next one with an action by cost; operands of equal cost
+    keep their order.
+    @at  The address of the pointer to the first operand.
+    @return the address of the pointer after the last sorted operand. */
 static struct query_node **sort_run(struct query_node **at)
 {
 	struct query_node *heads[COST_COUNT] = {0}, **ends[COST_COUNT], *node = *at;
@@ -152,7 +153,7 @@ static struct query_node **sort_run(struct query_node **at)
 struct query_node *query_list_end(struct query_node *list)
 {
 	if (!list->first) {
-		/* Only -true or -false. */
+		/* All operands were -true (of AND) or -false (of OR). */
 		*list = (struct query_node){.op = OP_TEST, .row = list->row};
 		return list;
 	}
@@ -221,7 +222,7 @@ struct query_node *query_action_node(struct query_parser *p, const struct query_
 			return NULL;
 	}
 	copy[n] = NULL;
-	/* Of a row, the word has no '-'. */
+	/* The word of a row has no '-'; add one. */
 	char *word = arena_alloc(&query->arena, strlen(row->word) + 2);
 	if (!word)
 		return NULL;
@@ -262,7 +263,7 @@ bool query_can_fail(const struct query_action *action)
 	       || (action->kind >= QA_EXEC && action->kind <= QA_OKDIR && !action->plus);
 }
 
-/** Whether no directory gives a node this value. */
+/** Whether a node never has this value for a directory. */
 static bool excludes_dirs(const struct query_node *node, bool value)
 {
 	if (node->op == OP_NOT)
@@ -272,10 +273,10 @@ static bool excludes_dirs(const struct query_node *node, bool value)
 	return !(node->types & 1u << DT_DIR) == value;
 }
 
-/** Where an action can be evaluated. */
+/** Conditions under which a node is evaluated. */
 struct waits {
-	bool result;          /* whether it is evaluated can depend on the result of an action */
-	bool no_dir;          /* not for directories */
+	bool result;          /* the evaluation of the node may depend on the result of an action */
+	bool no_dir;          /* the node is not evaluated for directories */
 };
 
 /** Find out whether the value of a node can depend on the result of an action.
@@ -288,7 +289,7 @@ static bool find_waits(const struct query *query, const struct query_node *node,
 	case OP_TEST:
 		return false;
 	case OP_ACTION:
-		/* A command may change the directory, so that it can be entered. */
+		/* A command, such as chmod, may make the directory accessible. */
 		value = query_can_fail(&query->actions[node->action]);
 		*found |= value && !waits.no_dir;
 		return value;
@@ -309,8 +310,8 @@ static bool find_waits(const struct query *query, const struct query_node *node,
 	}
 }
 
-/** The most actions that an object can reach if the node's value is [0] false, [1] true; -1: it
-    cannot be. */
+/** Maximum number of actions that an object can reach if the node is false ([0]) or true ([1]); -1:
+    the node never has this value. */
 struct most {
 	long of[2];
 };
@@ -325,7 +326,7 @@ static long most_of(long a, long b)
 	return a > b ? a : b;
 }
 
-/** The actions of a node; all of them are true. */
+/** Find the maximum number of actions in a node.  All actions must be ones that are always true. */
 static struct most find_most(const struct query_node *node)
 {
 	switch (node->op) {
@@ -360,8 +361,9 @@ static struct most find_most(const struct query_node *node)
 	}
 }
 
-/** Assert the invariants of a tree: those in query_impl.h, and that costs are those of the operands
-    and in the order of evaluation.  @parent  NULL: the list that adds -print, or none. */
+/** Assert the invariants of a tree that query_impl.h states, and that the cost of a node is the
+    highest of its operands and the operands are in the order of cost.
+    @parent  NULL: the root, or the operand of a list that adds -print. */
 static void node_check(const struct query *query, const struct query_node *node,
                        const struct query_node *parent)
 {
@@ -398,12 +400,13 @@ static void node_check(const struct query *query, const struct query_node *node,
 #endif
 }
 
-/** Find out what the caller should know of a complete tree.  @which  As in struct query_env. */
+/** Find out the properties in query->info that depend on the complete tree.
+    @which  As in struct query_env. */
 static void find_info(struct query *query, bool which)
 {
 	struct query_info *info = &query->info;
 	const struct query_node *root = query->root;
-	/* With -depth a directory is entered before its actions. */
+	/* With -depth a directory is entered before its actions in any case. */
 	if (!info->depth)
 		find_waits(query, root, (struct waits){0}, &info->waits);
 	info->has_actions = !query->implicit;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evaluating a query with what is known so far.
+ * Evaluate a query with the facts that are known so far.
  *
- * A test whose answer is not known yet is OPEN, and so is the result of an action that can
- * fail.  What is to the right of an OPEN operand may be evaluated or not: walk->reach is then
- * OPEN, and the actions found there are reached perhaps.
+ * A test whose answer is not known yet is OPEN, and so is the result of an action that can fail.
+ * Whether the operands to the right of an OPEN operand are evaluated is unknown: walk->reach is
+ * then OPEN, and whether the actions in these operands are reached is unknown as well.
  */
 #include "select/query_impl.h"
 
@@ -13,7 +13,9 @@
 
 static enum query_value eval(struct query_walk *walk, const struct query_node *node);
 
-/** What follows -quit in a node that may or may not be evaluated. */
+/** Get the `reach` of the nodes after a list.
+    @reach  The `reach` of the list.
+    @return OPEN if -quit may have been reached in the list. */
 static enum query_value reach_after(const struct query_walk *walk, enum query_value reach)
 {
 	return walk->maybe_quit ? QUERY_OPEN : reach;
@@ -23,13 +25,14 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 {
 	const struct query_action *action = &walk->query->actions[node->action];
 	struct query_outcome *outcome = walk->outcome;
-	/* An action that may be skipped is never reached with NO, nor after -quit. */
+	/* The callers evaluate no node that is not reached, or after -quit. */
 	assert(walk->reach != QUERY_NO && !walk->quit);
 	const struct query_object *object = walk->object;
 	if (object->lost && (action->attributes || (action->type && object->type == DT_UNKNOWN)))
 		return walk->level == QUERY_ALL ? QUERY_NO : QUERY_OPEN;
 	if (walk->act) {
-		/* Everything is known of the object.  If not, an action must not run. */
+		/* In query_run() no test is OPEN, so reach is YES.  If it is not, do not run the
+		   action. */
 		assert(walk->reach == QUERY_YES);
 		if (walk->reach != QUERY_YES)
 			return QUERY_NO;
@@ -49,7 +52,8 @@ static enum query_value eval_action(struct query_walk *walk, const struct query_
 	return query_can_fail(action) ? QUERY_OPEN : QUERY_YES;
 }
 
-/** Without -depth, -prune is false for an object whose type cannot be read, as in GNU find. */
+/** Evaluate -prune.  Without -depth it is false for an object whose type cannot be read, as in GNU
+    find. */
 static enum query_value eval_prune(struct query_walk *walk)
 {
 	if (walk->query->info.depth)
@@ -67,7 +71,8 @@ static enum query_value eval_prune(struct query_walk *walk)
 	return QUERY_YES;
 }
 
-/** Evaluate AND or OR.  @decides  The value that ends it: NO for AND, YES for OR. */
+/** Evaluate AND or OR.
+    @decides  The value of an operand that ends the list: NO for AND, YES for OR. */
 static enum query_value eval_list(struct query_walk *walk, const struct query_node *node,
                                   enum query_value decides)
 {
@@ -86,7 +91,7 @@ static enum query_value eval_list(struct query_walk *walk, const struct query_no
 	return value;
 }
 
-/** Whether a test needs what cannot be read. */
+/** Whether a test needs attributes, or a type, that cannot be read. */
 static bool is_lost(const struct query_walk *walk, const struct query_row *row)
 {
 	const struct query_object *object = walk->object;
@@ -97,7 +102,7 @@ static bool is_lost(const struct query_walk *walk, const struct query_row *row)
 	                   || row->test == query_test_lname)));
 }
 
-/** Whether attributes could answer a test that is OPEN. */
+/** Whether the attributes may decide the value of a test that is OPEN. */
 static bool needs_statx(const struct query_walk *walk, const struct query_row *row)
 {
 	const uint8_t type = walk->object->type;
@@ -106,7 +111,8 @@ static bool needs_statx(const struct query_walk *walk, const struct query_row *r
 	           && (row->test != query_test_empty || type == DT_REG));
 }
 
-/** Evaluate a test whose result is kept, unless it is known. */
+/** Get the result of a test from the memo of the object, or evaluate the test and store its result
+    there. */
 static enum query_value eval_kept(struct query_walk *walk, const struct query_node *node)
 {
 	struct query_memo *memo = walk->object->memo;
@@ -115,7 +121,7 @@ static enum query_value eval_kept(struct query_walk *walk, const struct query_no
 	if (memo->known & bit)
 		return memo->yes & bit ? QUERY_YES : QUERY_NO;
 	enum query_value value = node->row->test(walk, node);
-	/* A result that is wrong for lack of memory is not kept. */
+	/* After an error, such as ENOMEM, the result may be wrong: do not store it. */
 	if (walk->outcome->error == 0) {
 		memo->known |= bit;
 		memo->yes |= value == QUERY_YES ? bit : 0;
@@ -154,7 +160,7 @@ static enum query_value eval(struct query_walk *walk, const struct query_node *n
 	}
 }
 
-/** Evaluate all that belongs to an object. */
+/** Evaluate -exclude and the tree for an object, and apply mindepth and maxdepth. */
 static void evaluate(struct query_walk *walk)
 {
 	const struct query *query = walk->query;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsing find's expression language: operators and errors.
+ * Parse find's expression language: operators and errors of syntax.
  *
  *   list:    or { "," or }
  *   or:      and { -o and }
@@ -18,14 +18,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Open parentheses: what a thread with a small stack can evaluate. */
+/* Maximum number of open parentheses: evaluation recurses into them, and must not exceed the stack
+   of a thread. */
 enum { DEPTH_MAX = 1000 };
 
 static struct query_node *parse_list(struct query_parser *p);
 
 static const char *const ands = "-a -and", *const ors = "-o -or", *const nots = "! -not";
 
-/** The next word; NULL: there is none.  -daystart is no operand: it may stand anywhere. */
+/** Get the next word; NULL: no more words.  Processes -daystart, which is not an operand and may
+    stand anywhere. */
 static const char *peek(struct query_parser *p)
 {
 	for (; p->at < p->n; ++p->at) {
@@ -56,7 +58,7 @@ static struct query_node *not_closed(struct query_parser *p)
 /** Refuse an operator or a ")" where an expression must begin. */
 static struct query_node *no_operand(struct query_parser *p)
 {
-	/* The operator before says what was expected. */
+	/* Find the word before, an operator that lacks its operand; skip -daystart. */
 	p->primary = p->at;
 	size_t i = p->at;
 	while (i > 0 && strcmp(p->words[i - 1], "-daystart") == 0)
@@ -84,7 +86,8 @@ static struct query_node *no_operand(struct query_parser *p)
 	                    word, word);
 }
 
-/** Count an open parenthesis.  @return false: there are too many. */
+/** Count an open parenthesis or -exclude.
+    @return false: too many are open; the error was set. */
 static bool go_deeper(struct query_parser *p)
 {
 	if (++p->depth <= DEPTH_MAX)
@@ -94,7 +97,7 @@ static bool go_deeper(struct query_parser *p)
 	return false;
 }
 
-/** Parse what begins with "(". */
+/** Parse an expression in parentheses, from its "(" on. */
 static struct query_node *parse_parentheses(struct query_parser *p)
 {
 	size_t open = p->at++;
@@ -144,7 +147,7 @@ static struct query_node *parse_primary(struct query_parser *p)
 		p->test = word;
 	const char *const *args = p->words + p->at;
 	p->at += row->args;
-	/* Only -daystart has no function; peek() has passed it. */
+	/* Each primary has a function except -daystart, which peek() skips. */
 	assert(row->parse && p->at <= p->n);
 	return row->parse(p, row, args);
 }
@@ -229,9 +232,10 @@ QUERY_PARSE(query_parse_exclude)
 	return query_exclude(p, node);
 }
 
-/* The whole */
+/* Complete expressions */
 
-/** Parse the words of a part.  @return its node, or NULL. */
+/** Parse the words of a part.
+    @return the node of the part, or NULL. */
 static struct query_node *parse_words(struct query_parser *p)
 {
 	struct query_node *root = peek(p) ? parse_list(p)
@@ -251,7 +255,7 @@ static struct query_node *parse_words(struct query_parser *p)
 	return root;
 }
 
-/** Parse parts into p->query.  @return 0, or -1. */
+/** Parse parts, and combine them with AND in p->query. */
 static int parse_parts(struct query_parser *p, const struct query_part parts[], size_t n)
 {
 	struct query_node *all = query_list(p, OP_AND);
@@ -301,7 +305,9 @@ struct query *query_parse(const char *const words[], size_t n, const struct quer
 	return query_parse_parts(&(struct query_part){.words = words, .n = n}, 1, env, error);
 }
 
-/** Copy the next word of a text.  @return what follows; NULL: a quote is open. */
+/** Copy the next word of a text without its quotes and backslashes.
+    @to [in,out]  Where the word and a NUL are stored; the end of the NUL.
+    @return the text after the word; NULL: a quote is not closed, or a backslash ends the text. */
 static const char *copy_word(const char *at, char **to)
 {
 	char quote = 0;
@@ -312,7 +318,7 @@ static const char *copy_word(const char *at, char **to)
 		} else if (!quote && (*at == '\'' || *at == '"')) {
 			quote = *at;
 		} else if (*at == '\\' && quote != '\'') {
-			/* Between "", a backslash protects only these. */
+			/* Within "", a backslash quotes only these characters. */
 			if (quote && !(at[1] && strchr("\"\\$`", at[1])))
 				*out++ = *at;
 			else if (!*++at)
@@ -330,8 +336,8 @@ static const char *copy_word(const char *at, char **to)
 
 const char **query_split(const char *text, size_t *n, struct query_error *error)
 {
-	/* Without its quotes and with a NUL for each blank, the text is not longer; a word takes a
-	   byte and a blank. */
+	/* The copied words have no quotes, and a NUL replaces each blank, so they need no more
+	   bytes than the text.  A word needs at least one byte and a blank. */
 	const size_t most = strlen(text) / 2 + 1;
 	const char **words = malloc(most * sizeof(*words) + strlen(text) + 1);
 	if (!words)

@@ -13,8 +13,10 @@
 struct printer {
 	const struct query *query;
 	struct strbuf *out;
-	const struct query_syntax *syntax;   /* of the last -regextype */
-	bool tests;                          /* of actions only which are reached */
+	const struct query_syntax *syntax;   /* the syntax of regular expressions that the last
+	                                        printed -regextype selects */
+	bool tests;                          /* for query_print_tests(): print -print instead of
+	                                        each action */
 };
 
 static void print_node(struct printer *printer, const struct query_node *node);
@@ -61,7 +63,7 @@ void query_print_time(const struct query_node *node, struct strbuf *out)
 	const char *minus = "";
 	uint64_t whole = (uint64_t)sec;
 	if (sec < 0) {
-		/* -1.25 is kept as -2 and 0.75. */
+		/* -1.25 s is stored as sec -2 and nsec 0.75e9. */
 		minus = "-";
 		whole = -(uint64_t)sec - (nsec > 0);
 		nsec = nsec > 0 ? 1000000000 - nsec : 0;
@@ -83,7 +85,8 @@ void query_print_perm(const struct query_node *node, struct strbuf *out)
 {
 	const uint16_t *bits = node->perm.bits;
 	if (bits[0] != bits[1]) {
-		/* X: no octal number says this. */
+		/* The bits differ for directories (such as "X"), which an octal number cannot
+		   express. */
 		add_quoted(out, node->text);
 		return;
 	}
@@ -117,7 +120,7 @@ static void print_action(struct printer *printer, const struct query_node *node)
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
 	if (printer->tests && action->kind != QA_QUIT) {
-		/* These tests are false only of lost objects. */
+		/* These tests are false only for objects with `lost`. */
 		strbuf_puts(out, action->attributes ? " ( -perm -000 -print )"
 		                 : action->type ? " ( -type b,c,d,p,f,l,s -print )" : " -print");
 		return;
@@ -131,7 +134,8 @@ static void print_action(struct printer *printer, const struct query_node *node)
 		add_word(out, "+");
 }
 
-/** Whether a test is the inner one of -older, which is "! -newer" except for lost attributes. */
+/** Whether a node is the -newer test below the OP_NOT of -older.  For objects with `lost`, "!
+    -newer" is true and -older is false, so they are printed differently. */
 static bool is_older(const struct query_node *node)
 {
 	return node->op == OP_TEST && node->row->test == query_test_newer && node->time.negated;
@@ -160,7 +164,7 @@ static void print_primary(struct printer *printer, const struct query_node *node
 		strbuf_puts(out, " ')'");
 }
 
-/** Print an operand of an operator. */
+/** Print an operand of an operator, in parentheses if necessary. */
 static void print_operand(struct printer *printer, const struct query_node *node,
                           enum query_op parent)
 {
@@ -212,7 +216,7 @@ static void print_options(struct strbuf *out, const struct query_info *info)
 		const char *word;
 	} options[] = {
 		{info->follow, "-follow"}, {info->depth, "-depth"},
-		/* -mount includes -xdev. */
+		/* -mount implies -xdev. */
 		{info->xdev && !info->mount, "-xdev"}, {info->mount, "-mount"},
 		{info->ignore_race, "-ignore_readdir_race"}, {info->unique, "-unique"},
 	};
@@ -245,8 +249,7 @@ static void print_query(const struct query *query, bool tests, struct strbuf *ou
 	}
 	if (query->implicit)
 		root = root->first;
-	/* Without expression all is printed: if the string is not empty, that is said by its
-	   options. */
+	/* An empty string selects all objects, so -true need not be printed. */
 	if (tests || !query->implicit || root->op != OP_TEST
 	    || root->row->test != query_test_true)
 		print_node(&printer, root);

@@ -3,7 +3,7 @@
  * The primaries of find's language: one row each.
  *
  * Source: POSIX.1-2024 find; find(1) of GNU findutils 4.9; bfs(1) for -exclude, -hidden, -nohidden
- * and -unique.  -dev is ours.
+ * and -unique.  -dev is not in other programs.
  */
 #include "select/query_impl.h"
 
@@ -11,11 +11,11 @@
 
 #include <unistd.h>
 
-/* Columns: word, arguments; parse, test, print; cost, mask, param. */
+/* Parameters: word, number of arguments; parse, test, print; cost, mask, param. */
 #define TEST(w, n, p, t, pr, c, m, x) \
 	{.word = w, .kind = ROW_TEST, .args = n, .parse = query_parse_##p, \
 	 .test = query_test_##t, .print = query_print_##pr, .cost = c, .mask = m, .param = x}
-/* A test that becomes a test of another row. */
+/* A primary that its parser replaces by tests of other rows. */
 #define ALIAS(w, n, p, x) \
 	{.word = w, .kind = ROW_TEST, .args = n, .parse = query_parse_##p, .param = x}
 #define ACTION(w, n, p, x) \
@@ -114,7 +114,7 @@ static const struct query_row rows[] = {
 	{.word = "nohidden", .kind = ROW_POSITIONAL, .parse = query_parse_nohidden},
 	{.word = "exclude", .kind = ROW_POSITIONAL, .parse = query_parse_exclude},
 	POSITIONAL("follow", OPT_FOLLOW),
-	/* query_parse.c reads it. */
+	/* peek() in query_parse.c processes -daystart. */
 	{.word = "daystart", .kind = ROW_POSITIONAL},
 	POSITIONAL("warn", OPT_WARN),
 	POSITIONAL("nowarn", OPT_NOWARN),
@@ -145,7 +145,7 @@ const struct query_row *query_row(const char *word)
 		if (strcmp(rows[i].word, word) == 0)
 			return &rows[i];
 	}
-	/* -newerXY, -olderXY: the letters are checked later. */
+	/* -newerXY, -olderXY: query_parse_newer() checks the letters. */
 	for (int i = 0; i < 2 && strlen(word) == 7; ++i) {
 		const char *stem = i ? "older" : "newer";
 		if (strncmp(word, stem, 5) == 0)
