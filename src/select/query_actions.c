@@ -4,7 +4,8 @@
 
 #include <time.h>
 
-/** Add an action with n arguments. */
+/** Add an action with n arguments, and check it.
+    @plus  The action ends with "{} +". */
 static struct query_node *add_action(struct query_parser *p, const struct query_row *row,
                                      const char *const *args, size_t n, bool plus)
 {

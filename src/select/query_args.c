@@ -16,7 +16,8 @@ const struct query_letter query_letters[] = {
 	{'l', DT_LNK}, {'s', DT_SOCK}, {0, 0},
 };
 
-/** The primary that is being parsed, as written. */
+/** Get the word for messages: of the primary that is being parsed, or the option of getmnt that was
+    translated to it. */
 static const char *word_of(const struct query_parser *p)
 {
 	return p->option ? p->option : p->words[p->primary];
@@ -43,8 +44,10 @@ QUERY_PARSE(query_parse_string)
 
 /* Numbers */
 
-/** Parse the sign of a number, after which strtoumax(3), and so GNU find, allows a plus.
-    @return what follows. */
+/** Parse the sign of a number.  Another plus may follow the sign: strtoumax(3), and so GNU find,
+    accepts it.
+    @sign [out]  '+', '-', or 0.
+    @return the text after the sign. */
 static const char *parse_sign(const char *at, char *sign)
 {
 	*sign = *at == '+' || *at == '-' ? *at++ : 0;
@@ -163,7 +166,10 @@ QUERY_PARSE(query_parse_types)
 
 /* Modes */
 
-/** The bits of "ugoa" that a permission letter stands for. */
+/** Get the mode bits for a permission letter.
+    @who  The bits that "ugoa" select.
+    @now  The mode so far.
+    @dir  The file is a directory. */
 static unsigned permission(char letter, unsigned who, unsigned now, bool dir)
 {
 	switch (letter) {
@@ -177,7 +183,8 @@ static unsigned permission(char letter, unsigned who, unsigned now, bool dir)
 	}
 }
 
-/** Parse an octal mode.  @return what follows it, or NULL: it is too large. */
+/** Parse an octal mode.
+    @return the text after it, or NULL: the mode is too large. */
 static const char *apply_octal(const char *at, unsigned *mode)
 {
 	for (*mode = 0; *at >= '0' && *at <= '7'; ++at) {
@@ -188,8 +195,9 @@ static const char *apply_octal(const char *at, unsigned *mode)
 	return at;
 }
 
-/** Apply one clause of a symbolic mode, as chmod(1) does with umask 0: "u+rwx", "go=", "+x=r".
-    @return what follows it, or NULL: invalid. */
+/** Apply one clause of a symbolic mode to `mode`, as chmod(1) does with umask 0: "u+rwx", "go=",
+    "+x=r".
+    @return the text after the clause, or NULL: invalid. */
 static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 {
 	unsigned who = 0;
@@ -214,7 +222,8 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 			for (; *at && strchr("rwxXst", *at); ++at)
 				bits |= permission(*at, who, *mode, dir);
 		}
-		/* As of chmod(1), "=" keeps those bits of a directory unless it mentions them. */
+		/* As in chmod(1), "=" keeps the set-user-ID and set-group-ID bits of a directory
+		   unless the clause mentions them. */
 		unsigned kept = ~who | (dir && !octal ? 06000 & ~bits : 0);
 		*mode = op == '+' ? *mode | bits : op == '-' ? *mode & ~bits
 		                                             : (*mode & kept) | bits;
@@ -222,7 +231,9 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 	return at;
 }
 
-/** Parse a mode, as chmod(1) would set it on a file without permissions. */
+/** Parse an octal or symbolic mode.
+    @bits [out]  The mode that chmod(1) would set on a file of mode 0.
+    @return false: invalid. */
 static bool parse_mode(const char *text, bool dir, uint16_t *bits)
 {
 	unsigned mode = 0;
@@ -248,14 +259,14 @@ QUERY_PARSE(query_parse_perm)
 	const char *at = args[0];
 	char sign = *at == '-' || *at == '/' ? *at++ : 0;
 	uint16_t bits[2];
-	/* GNU find refuses +644, whose meaning has changed. */
+	/* GNU find refuses +644, which had the meaning of /644 in old versions. */
 	bool old = !sign && at[0] == '+' && at[1] >= '0' && at[1] <= '9';
 	if (old || !parse_mode(at, false, &bits[0]) || !parse_mode(at, true, &bits[1]))
 		return query_refuse(p, "invalid mode \"%s\" for %s; it must be octal (644) or "
 		                    "symbolic (u=rw,go=r), after \"-\" for all of these bits or "
 		                    "\"/\" for any of them%s", args[0], word_of(p),
 		                    old ? "; \"+MODE\" is written \"/MODE\" today" : "");
-	/* As GNU find does: nothing is part of every mode. */
+	/* As in GNU find, "-perm /000" is true for all modes, like "-perm -000". */
 	if (sign == '/' && bits[0] == 0 && bits[1] == 0)
 		sign = '-';
 	struct query_node *node = query_parse_string(p, row, args);
@@ -268,7 +279,7 @@ QUERY_PARSE(query_parse_perm)
 
 /* Patterns */
 
-/** Warn of a pattern that never matches. */
+/** Warn if a pattern never matches. */
 static void check_pattern(struct query_parser *p, const struct query_row *row, const char *text)
 {
 	size_t len = strlen(text);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates of -newerXt, and durations.
+ * Parse dates of -newerXt, and durations.
  *
- * A date is a sequence of items, with the meaning they have for GNU date(1) and find(1).  An item
- * that names a date or a time of day replaces that of now; a date alone means its midnight.
- * Then years, months and days are added, and at last hours, minutes and seconds.
+ * A date is a sequence of items with the same meaning as in GNU date(1) and find(1).  An item that
+ * names a date or a time of day replaces the current date or time of day; without a time of day, a
+ * date means 00:00.  Then relative items are added: first years, months and days, at last hours,
+ * minutes and seconds.
  */
 #include "select/query_impl.h"
 
@@ -24,12 +25,14 @@ struct date {
 	long nsec;
 	bool has_date, has_time, has_zone, has_day;
 	long zone;                       /* seconds east of UTC */
-	int weekday, weeks;              /* with has_day; weeks: 1 next, -1 last */
-	int64_t years, months, days, seconds;   /* to add */
-	int64_t *last, count;            /* the unit that "ago" negates, and how many of it */
+	int weekday, weeks;              /* with has_day: weekday 0 (Sunday) to 6; weeks: 1 "next",
+	                                    -1 "last", 0 "this" */
+	int64_t years, months, days, seconds;   /* sums of relative items, to be added */
+	int64_t *last, count;            /* sum that the last relative item changed, and by how
+	                                    much: "ago" negates the item */
 };
 
-/* Names of which the first three letters are enough, and a word for each unit. */
+/* Names; their first three letters are sufficient. */
 static const char *const months[] = {
 	"january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december", NULL,
@@ -45,8 +48,9 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t,");
 }
 
-/** Parse digits, at most `most` of them.  @return what follows, or NULL: none, more, or a number
-    that is too large. */
+/** Parse a number of at most `most` digits.
+    @return the text after the number, or NULL: no digits, too many digits, or the number is too
+    large. */
 static const char *parse_digits(const char *at, size_t most, long *n)
 {
 	size_t digits = strspn(at, "0123456789");
@@ -59,7 +63,9 @@ static const char *parse_digits(const char *at, size_t most, long *n)
 	return at;
 }
 
-/** Parse the digits after a decimal point; further ones than nanoseconds are dropped. */
+/** Parse a fraction of a second, with its decimal point or comma; digits after the ninth are
+    dropped.
+    @return the text after the fraction. */
 static const char *parse_fraction(const char *at, long *nsec)
 {
 	if ((*at != '.' && *at != ',') || !isdigit((unsigned char)at[1]))
@@ -70,7 +76,7 @@ static const char *parse_fraction(const char *at, long *nsec)
 	return at;
 }
 
-/** The length of the word at the start. */
+/** Get the number of letters at the start of a text. */
 static size_t word_len(const char *at)
 {
 	size_t len = 0;
@@ -79,7 +85,8 @@ static size_t word_len(const char *at)
 	return len;
 }
 
-/** Parse a zone: "Z", "UTC", "+HH", "+HHMM", "+HH:MM".  @return NULL: it is none. */
+/** Parse a time zone: "Z", "UTC", "+HH", "+HHMM", "+HH:MM".
+    @return the text after the zone, or NULL: not a zone. */
 static const char *parse_zone(const char *at, struct date *date)
 {
 	long hours, minutes = 0;
@@ -111,7 +118,8 @@ static const char *parse_zone(const char *at, struct date *date)
 	return at;
 }
 
-/** Parse "HH:MM[:SS[.N]] [ZONE]".  @return NULL: it is none. */
+/** Parse "HH:MM[:SS[.N]] [ZONE]".
+    @return the text after the time, or NULL: not a time, or a second one. */
 static const char *parse_time(const char *at, struct date *date)
 {
 	long hour, minute, second = 0;
@@ -136,7 +144,8 @@ static const char *parse_time(const char *at, struct date *date)
 	return *zone == '+' || *zone == '-' || is_name ? parse_zone(zone, date) : at;
 }
 
-/** @return false: there is a date already, or it has no such day. */
+/** Store a date.
+    @return false: a date was stored before, or the month or day is out of range. */
 static bool set_date(struct date *date, long year, long month, long day)
 {
 	if (date->has_date || month < 1 || month > 12 || day < 1 || day > 31)
@@ -148,13 +157,14 @@ static bool set_date(struct date *date, long year, long month, long day)
 	return true;
 }
 
-/** Parse "YYYY-MM-DD" or "YYYYMMDD", and a "T" after it.  @return NULL: it is neither. */
+/** Parse "YYYY-MM-DD" or "YYYYMMDD", which "T" and a time may follow.
+    @return the text after the item, or NULL: not a date, or a second one. */
 static const char *parse_date(const char *at, struct date *date)
 {
 	long year, month, day;
 	if (strspn(at, "0123456789") == 8) {
 		at = parse_digits(at, 8, &year);
-		/* For GNU date, a name after it makes it a count. */
+		/* For GNU date, eight digits before a word are a number of units. */
 		if (*at != 'T' && word_len(skip_blanks(at)) > 0)
 			return NULL;
 		day = year % 100;
@@ -171,7 +181,7 @@ static const char *parse_date(const char *at, struct date *date)
 	       ? parse_time(at + 1, date) : at;
 }
 
-/** Whether a word is another one, ignoring case; or its first three letters. */
+/** Whether a word of len bytes is a name, or its first three letters, ignoring case. */
 static bool is_name(const char *at, size_t len, const char *name)
 {
 	return (len == strlen(name) || len == 3) && strncasecmp(at, name, len) == 0;
@@ -186,7 +196,9 @@ static int find_name(const char *at, size_t len, const char *const *names)
 	return -1;
 }
 
-/** Add n units.  @return false: the word is no unit. */
+/** Add n units to the sums of a date.
+    @at  The name of the unit, len bytes.
+    @return false: the word is not a unit. */
 static bool add_unit(const char *at, size_t len, long n, struct date *date)
 {
 	const struct {
@@ -216,7 +228,8 @@ static bool add_unit(const char *at, size_t len, long n, struct date *date)
 	return false;
 }
 
-/** Parse "N UNIT", or "N MONTH [YEAR]".  @return NULL: it is neither. */
+/** Parse "N UNIT", or "N MONTH [YEAR]".
+    @return the text after the item, or NULL: neither form. */
 static const char *parse_amount(const char *at, struct date *date)
 {
 	long sign = *at == '-' ? -1 : 1, n, year = date->tm.tm_year + 1900;
@@ -237,11 +250,12 @@ static const char *parse_amount(const char *at, struct date *date)
 	if (digits == 4)
 		at = parse_digits(next, 4, &year);
 	else if (*next == '+' || *next == '-' || (digits > 0 && next[digits] != ':'))
-		return NULL;   /* GNU date takes this for the year */
+		return NULL;   /* GNU date reads this number as the year */
 	return set_date(date, year, month + 1, n) ? at : NULL;
 }
 
-/** Parse a word: "yesterday", "last week", "ago", "Mon".  @return NULL: unknown. */
+/** Parse a word: "yesterday", "last week", "ago", "Mon".
+    @return the text after the item, or NULL: unknown word. */
 static const char *parse_word(const char *at, struct date *date)
 {
 	size_t len = word_len(at);
@@ -288,7 +302,8 @@ static const char *parse_word(const char *at, struct date *date)
 	return end + (*end == '.');
 }
 
-/** Convert a broken-down time.  @return false: it cannot be represented. */
+/** Convert a broken-down time to seconds since the Epoch.
+    @return false: the time cannot be represented. */
 static bool convert(const struct date *date, struct tm *tm, int64_t *sec)
 {
 	tm->tm_wday = -1;
@@ -296,7 +311,8 @@ static bool convert(const struct date *date, struct tm *tm, int64_t *sec)
 	return tm->tm_wday >= 0;
 }
 
-/** Add what is relative.  @return false: the date does not exist. */
+/** Apply the weekday and the relative items to the date and time.
+    @return false: the date does not exist, or is out of range. */
 static bool complete(struct date *date, struct timespec *result)
 {
 	struct tm *tm = &date->tm;
@@ -309,12 +325,13 @@ static bool complete(struct date *date, struct timespec *result)
 	}
 	struct tm given = *tm;
 	int64_t sec;
-	/* February 30, and an hour that the clocks skip. */
+	/* mktime() changes dates that do not exist, such as February 30, and times that the change
+	   to daylight saving time skips. */
 	if (!convert(date, tm, &sec) || tm->tm_mday != given.tm_mday || tm->tm_mon != given.tm_mon
 	    || tm->tm_hour != given.tm_hour || tm->tm_min != given.tm_min)
 		return false;
 	if (date->has_day && !date->has_date) {
-		/* The normalized date: that of a month before, perhaps. */
+		/* The day of the month may be out of range; convert() normalizes the date. */
 		given.tm_mday += (date->weekday - tm->tm_wday + 7) % 7
 		                 + 7 * (date->weeks - (date->weeks > 0
 		                                       && tm->tm_wday != date->weekday));
@@ -322,7 +339,7 @@ static bool complete(struct date *date, struct timespec *result)
 			return false;
 		given.tm_isdst = -1;
 	}
-	/* What makes a year that no tm can hold. */
+	/* Larger sums would exceed the range of the members of struct tm. */
 	if (date->years > NUMBER_MAX || date->years < -NUMBER_MAX || date->months > NUMBER_MAX
 	    || date->months < -NUMBER_MAX || date->days > NUMBER_MAX || date->days < -NUMBER_MAX)
 		return false;
@@ -336,7 +353,7 @@ static bool complete(struct date *date, struct timespec *result)
 	return true;
 }
 
-/** Parse "@SECONDS[.N]". */
+/** Parse "@SECONDS[.N]", in seconds since the Epoch. */
 static bool parse_seconds(const char *at, struct timespec *result)
 {
 	bool negative = *++at == '-';
@@ -367,7 +384,7 @@ bool query_date(const char *text, const struct timespec *now, struct timespec *r
 		const char *end = NULL;
 		for (size_t i = 0; !end && i < sizeof(parsers) / sizeof(*parsers); ++i)
 			end = parsers[i](text, &date);
-		/* Items are separated by blanks. */
+		/* Blanks must separate items that end and begin with a letter or digit. */
 		if (!end || (isalnum((unsigned char)*end) && isalnum((unsigned char)end[-1])))
 			return false;
 		text = end;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns of fnmatch(3), and regular expressions of regex(3) with GNU find's syntaxes.
+ * Match patterns of fnmatch(3), and regular expressions of regex(3) in the syntaxes of GNU find.
  *
- * fnmatch() and regexes follow the locale, as GNU find's do.  Patterns without brackets and
- * question marks mean the same in each: they are compared as bytes, by glob.c.
+ * fnmatch() and regular expressions depend on the locale, as in GNU find.  Patterns without
+ * brackets and question marks have the same meaning in every locale: glob.c compares their bytes.
  */
 #include "select/query_impl.h"
 
@@ -20,15 +20,17 @@
 struct query_pattern {
 	const char *text;
 	bool any_case;
-	bool bytes;                      /* use glob */
+	bool bytes;                      /* compare bytes, with glob and pool; false: use
+	                                    fnmatch() */
 	struct glob glob;
 	struct glob_pool pool;
 };
 
-/* Longer texts than this are compared by fnmatch() if case is ignored. */
+/* Maximum bytes of a text that is compared without fnmatch() if case is ignored. */
 enum { FOLD_MAX = 512 };
 
-/** Lower the case of ASCII.  @return false: there are other characters. */
+/** Copy a text, with ASCII letters in lowercase.
+    @return false: the text has characters other than ASCII. */
 static bool fold(char *to, const char *text, size_t len)
 {
 	unsigned char all = 0;
@@ -39,7 +41,8 @@ static bool fold(char *to, const char *text, size_t len)
 	return all < 0x80;
 }
 
-/** Try to compile a pattern for comparing bytes.  @return false: memory ran out. */
+/** Compile a pattern for comparing bytes, if possible (pattern->bytes).
+    @return false: memory ran out. */
 static bool compile_bytes(struct query_pattern *pattern, struct arena *arena, size_t len)
 {
 	const char *text = pattern->text;
@@ -88,7 +91,7 @@ struct query_syntax {
 };
 
 static const struct query_syntax syntaxes[] = {
-	{"emacs", RE_SYNTAX_EMACS},   /* in spite of its name, the next one is not the default */
+	{"emacs", RE_SYNTAX_EMACS},   /* the default; "findutils-default" is not the default */
 	{"findutils-default", RE_SYNTAX_EMACS | RE_DOT_NEWLINE},
 	{"ed", RE_SYNTAX_ED},
 	{"gnu-awk", RE_SYNTAX_GNU_AWK},
@@ -104,9 +107,9 @@ static const struct query_syntax syntaxes[] = {
 };
 
 enum {
-	GROUPS_MAX = 256,    /* the deepest group of an expression */
-	NODES_MAX = 1 << 16, /* its most nodes */
-	CHOICES_MAX = 1500,  /* of these, the most that may be left out: up to 100 MB */
+	GROUPS_MAX = 256,    /* maximum depth of the groups of an expression */
+	NODES_MAX = 1 << 16, /* maximum number of nodes of an expression */
+	CHOICES_MAX = 1500,  /* maximum number of optional nodes: regcomp() uses up to 100 MB */
 };
 
 enum { SYNTAXES = sizeof(syntaxes) / sizeof(*syntaxes) };
@@ -132,18 +135,18 @@ const char *query_syntax_nth(size_t i)
 	return i < SYNTAXES ? syntaxes[i].name : NULL;
 }
 
-/** What a part of an expression costs when its repetitions are expanded. */
+/** The cost of a part of an expression when its repetitions are expanded. */
 struct cost {
 	uint64_t nodes;
-	uint64_t choices;    /* of these, nodes that may be left out: time and memory grow by the
-	                        square of their number */
+	uint64_t choices;    /* optional nodes and alternatives: time and memory grow by the square
+	                        of their number */
 };
 
-/** Read "{N}", "{N,}", "{,M}" or "{N,M}", also with a backslash before the second brace.
-    @at  Behind the first brace.
-    @times [out]     The copies: M, or N + 1 for "{N,}".
-    @optional [out]  Of these, those that may be left out.
-    @return the length up to the second brace; 0: it is no interval. */
+/** Read "{N}", "{N,}", "{,M}" or "{N,M}"; a backslash may precede the second brace.
+    @at  The text after the first brace.
+    @times [out]  The number of copies: M, or N + 1 for "{N,}".
+    @optional [out]  The number of these copies that are optional.
+    @return the length up to and including the second brace; 0: not an interval. */
 static size_t read_interval(const char *at, unsigned *times, unsigned *optional)
 {
 	unsigned numbers[2] = {0};
@@ -164,10 +167,10 @@ static size_t read_interval(const char *at, unsigned *times, unsigned *optional)
 }
 
 /**
- * Whether an expression is too large when its repetitions are expanded: regcomp() copies what is
- * repeated, so that "x" and 30 times "+" take a gigabyte; and it recurses into each group.
- * A character that is an operator only in other syntaxes, or stands in brackets, is counted as an
- * operator, too.
+ * Whether an expression is too large when its repetitions are expanded. regcomp() copies a repeated
+ * part, so that "x" and 30 times "+" take a gigabyte, and it recurses into each group.  A character
+ * that is an operator only in other syntaxes, or stands in brackets, is counted as an operator,
+ * too.
  */
 static bool is_too_large(const char *text)
 {
@@ -189,7 +192,7 @@ static bool is_too_large(const char *text)
 		} else if (c == '+' || c == '*' || c == '?' || interval > 0) {
 			sum->nodes -= last.nodes;
 			sum->choices -= last.choices;
-			/* A loop over choices leads from each to each. */
+			/* In a loop each choice can follow each other choice. */
 			unsigned loops = c == '*' || c == '+' ? 2 : 1;
 			more = (struct cost){last.nodes * times + 1,
 			                     last.choices * times * loops + optional};
@@ -213,7 +216,8 @@ const char *query_regex_compile(struct query_regex *regex, const char *text, boo
 {
 	if (is_too_large(text))
 		return "it repeats too much, or nests too many groups";
-	/* re_compile_pattern() reads the syntax from a global variable. */
+	/* re_compile_pattern() reads the syntax from a global variable, so only one thread may call
+	   it. */
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	pthread_mutex_lock(&lock);
 	reg_syntax_t saved = re_set_syntax(regex->syntax->bits | (any_case ? RE_ICASE : 0));
@@ -228,7 +232,7 @@ int query_regex_matches(const struct query_regex *regex, const char *text, size_
 {
 	if (len > INT_MAX)
 		return 0;
-	/* It locks the buffer, and changes nothing else. */
+	/* Threads may share the buffer: re_match() changes only a lock in it. */
 	struct re_pattern_buffer *buffer = (struct re_pattern_buffer *)(uintptr_t)&regex->buffer;
 	int n = re_match(buffer, text, (int)len, 0, NULL);
 	return n == -2 ? -1 : n == (int)len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tests: each is evaluated with what is known of the object at this level. */
+/* The tests.  The level of the evaluation (walk->level) decides which facts a test may use. */
 #include "select/query_impl.h"
 
 #include <dirent.h>
@@ -12,7 +12,8 @@ static enum query_value value_of(bool yes)
 	return yes ? QUERY_YES : QUERY_NO;
 }
 
-/** The value of a fact: 1, 0, or -1 with errno, which is noted. */
+/** Convert the result of a function of query_facts: 1, 0, or -1 with errno, which is stored in the
+    outcome. */
 static enum query_value fact_value(struct query_walk *walk, int fact)
 {
 	if (fact < 0 && walk->outcome->error == 0)
@@ -20,20 +21,21 @@ static enum query_value fact_value(struct query_walk *walk, int fact)
 	return value_of(fact > 0);
 }
 
-/** Whether facts that call the kernel may be looked up.  If the test is not reached for sure, this
-    depends on an action, and query_run() does it. */
+/** Whether functions of query_facts that call the kernel may be called now.  If whether the test is
+    reached depends on the result of an action (reach is OPEN), query_run() calls them after the
+    action. */
 static bool may_call(const struct query_walk *walk)
 {
 	return walk->level == QUERY_ALL && walk->reach == QUERY_YES;
 }
 
-/** The attributes; NULL: not known yet. */
+/** Get the attributes of the object; NULL: not known at this level. */
 static const struct k_statx *attributes(const struct query_walk *walk)
 {
 	return walk->level >= QUERY_STATX ? walk->object->st : NULL;
 }
 
-/** The type of the object; DT_UNKNOWN: not known yet. */
+/** Get the type of the object; DT_UNKNOWN: not known at this level. */
 static uint8_t type_of(const struct query_walk *walk)
 {
 	const struct query_object *object = walk->object;
@@ -115,7 +117,8 @@ QUERY_TEST(query_test_xtype)
 	uint8_t type = type_of(walk);
 	if (type == DT_UNKNOWN)
 		return QUERY_OPEN;
-	/* Followed, what is not a link can be the target of one. */
+	/* If the search follows symlinks, any object can be the target of one, so facts->xtype is
+	   needed. */
 	if (!follow && type != DT_LNK)
 		return value_of(node->types & 1u << type);
 	if (!may_call(walk))
@@ -266,7 +269,8 @@ QUERY_TEST(query_test_empty)
 		return value_of(st->size == 0);
 	if (type != DT_UNKNOWN && type != DT_REG && type != DT_DIR)
 		return QUERY_NO;
-	/* Below -depth, actions may yet empty it. */
+	/* With -depth, actions on the contents of the directory may still empty it before its own
+	   actions. */
 	if (type != DT_DIR || !may_call(walk) || (walk->query->info.depth && !walk->act))
 		return QUERY_OPEN;
 	return fact_value(walk, facts->empty(facts->arg));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of times: all become tests whether a time is later than an instant, with GNU find's
- * windows.
+ * Parse tests of times.  They become tests whether a time of an object is later than an instant.
+ * Ages are in these ranges, as in GNU find:
  *
  *   -mmin N     age in [N-1, N) minutes         -mtime N    age in [N, N+1) days
  *   -mmin +N    age > N minutes                 -mtime +N   age > N+1 days
  *   -mmin -N    age < N minutes                 -mtime -N   age < N days and a second
  *
- * With -daystart ages count from the end of the day.
+ * Ages are measured from the start of the search, with -daystart from the end of the current day.
  */
 #include "select/query_impl.h"
 
@@ -16,11 +16,12 @@
 
 enum { NSEC = 1000000000 };
 
-/* Seconds beyond this cannot occur in a file system. */
+/* Maximum number of seconds that is computed with; no time in a file system is greater. */
 static const double SEC_MAX = (double)(INT64_C(1) << 60);
 
-/** Parse a number of days or minutes: a sign, and a decimal number, which may have another sign.
-    @return false: it is none. */
+/** Parse a number of days or minutes: a sign ('+', '-', or 0 for none), then a decimal number,
+    which may have a sign of its own.
+    @return false: the text is not a number. */
 static bool parse_amount(const char *text, char *sign, double *amount)
 {
 	*sign = 0;
@@ -37,7 +38,7 @@ static bool parse_amount(const char *text, char *sign, double *amount)
 		size_t fraction = strspn(++text, "0123456789");
 		double scale = 1;
 		digits += fraction;
-		/* Further digits would only be rounded. */
+		/* 15 digits are the precision of a double. */
 		for (size_t i = 0; i < fraction && i < 15; ++i) {
 			*amount = *amount * 10 + (text[i] - '0');
 			scale *= 10;
@@ -49,8 +50,8 @@ static bool parse_amount(const char *text, char *sign, double *amount)
 	return digits > 0 && !*text;
 }
 
-/** A time before another one, or after it if seconds is negative.  Times out of range become the
-    earliest or the latest. */
+/** Get the time that is a number of seconds earlier than `time`, or later if `seconds` is negative.
+    Times out of range become the earliest or the latest possible time. */
 static struct timespec earlier(struct timespec time, double seconds)
 {
 	if (seconds > SEC_MAX || seconds < -SEC_MAX)
@@ -66,14 +67,16 @@ static struct timespec earlier(struct timespec time, double seconds)
 	return time;
 }
 
-/** A test whether a time of the object is later. */
+/** Make a test whether a time of the object is later than `time`.
+    @field  Which time: 'a', 'B', 'c' or 'm'. */
 static struct query_node *newer_node(struct query_parser *p, char field, struct timespec time)
 {
 	struct query_node *node = query_node(p, query_row_known(p, "newer"));
 	if (!node)
 		return NULL;
 	node->time.field = field;
-	/* The least number has no positive one to print. */
+	/* query_print() prints sec without its sign, which for INT64_MIN is too large for
+	   query_date(). */
 	node->time.sec = time.tv_sec > INT64_MIN ? time.tv_sec : -INT64_MAX;
 	node->time.nsec = (uint32_t)time.tv_nsec;
 	p->query->info.mask |= field == 'a' ? K_STATX_ATIME : field == 'c' ? K_STATX_CTIME
@@ -81,7 +84,7 @@ static struct query_node *newer_node(struct query_parser *p, char field, struct 
 	return node;
 }
 
-/** A test whether a time of the object is not later, for ages: -older. */
+/** Make a test whether a time of the object is not later than `time`, as -older does. */
 static struct query_node *older_node(struct query_parser *p, char field, struct timespec time)
 {
 	struct query_node *node = newer_node(p, field, time);
@@ -90,16 +93,17 @@ static struct query_node *older_node(struct query_parser *p, char field, struct 
 	return query_not(p, node);
 }
 
-/** Compare ages.
-    @time  The instant of that age.
-    @window  The length of the unit, in seconds, for a sign of 0. */
+/** Make a test of an age.
+    @sign  '+', '-', or 0, of the number.
+    @time  The instant at which an object of that age was changed.
+    @window  The length of the unit, in seconds; used if sign is 0. */
 static struct query_node *age_node(struct query_parser *p, char field, char sign,
                                    struct timespec time, time_t window)
 {
 	if (sign == '-')
 		return newer_node(p, field, time);
 	if (sign == '+') {
-		/* Earlier is: not later than a nanosecond before. */
+		/* "Earlier than T" is "not later than T minus 1 ns". */
 		if (--time.tv_nsec < 0) {
 			time.tv_nsec += NSEC;
 			--time.tv_sec;
@@ -129,7 +133,7 @@ QUERY_PARSE(query_parse_days)
 	if (!parse_amount(args[0], &sign, &days))
 		return refuse_amount(p, args[0]);
 	struct timespec from = p->day;
-	/* -1 is the last day and this second. */
+	/* "-mtime -N" means an age of less than N days and a second, as in GNU find. */
 	from.tv_sec += sign == '-' ? 86400 - 1 : 0;
 	return age_node(p, (char)row->param, sign, earlier(from, days * 86400), 86400);
 }
