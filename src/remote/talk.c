@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the protocols share. */
+/* Functions that all protocols use. */
 #include "remote/talk.h"
 
 #include <assert.h>
