@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a connection ends: what its process said, its failure, its end. */
+/* The end of a connection: the messages of its process, the reason of a failure, and closing. */
 #include "remote/remote_impl.h"
 
 #include "os/process.h"
@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-enum { ERRORS_MOST = 4096 };   /* bytes of messages that are kept of a host */
+enum { ERRORS_MOST = 4096 };   /* maximum bytes of messages that are kept for a host */
 
-/** Seconds that a process has to end after SIGTERM. */
+/** Seconds that processes get to end after the connection is closed, after SIGTERM and after
+    SIGKILL. */
 #define TERM_GRACE 0.5
 
 void remote_read_errors(struct remote *remote, struct remote_host *host)
@@ -37,7 +38,7 @@ void remote_quote_errors(const struct remote_host *host, struct strbuf *why)
 	enum { LINES = 3 };
 	const char *text = strbuf_str(&host->errors), *from = text + host->errors.len;
 	int lines = 0;
-	/* Go back over LINES lines that are not empty. */
+	/* Find the start of the last LINES lines that are not empty. */
 	for (const char *end = from; end > text && lines < LINES;) {
 		const char *begin = end;
 		while (begin > text && begin[-1] != '\n')
@@ -129,7 +130,7 @@ void remote_free(struct remote *remote, bool child)
 	static const int signals[] = {0, SIGTERM, SIGKILL};
 	if (!remote)
 		return;
-	/* All at once: the connections first, so that what is at their ends ends by itself. */
+	/* Close all connections first: most processes then end by themselves. */
 	for (size_t i = 0; i < remote->started; ++i) {
 		struct remote_host *host = &remote->hosts[i];
 		bool talking = host->state == TALKING || host->state == RESTING

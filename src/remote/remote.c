@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hosts of a search.
+ * Search on other hosts: the states of the hosts, and the exchange of data with them.
  *
  *     WAITING --connect--> TALKING --answer complete--> LEAVING --process gone--> GONE
  *                           ^ |  |                         ^
@@ -8,12 +8,12 @@
  *                             |                            |
  *                             '--connection ended--> ENDING '   failed: an error for each root
  *
- * In ENDING the process of a connection that ended early has a second to end as well: its exit
- * status and its last messages are the reason.  In LEAVING nothing is received any more.  At most
+ * A connection ended early in ENDING: its process gets a second (GRACE) to end as well, since its
+ * exit status and last messages give the reason.  In LEAVING nothing is received.  At most
  * HOSTS_MOST hosts are between WAITING and LEAVING.
  *
- * What is kept is bounded: the queue gets at most one read of each host more than QUEUE_MOST; each
- * conversation keeps less than TALK_KEPT, and the end of its messages (remote_why.c).
+ * The memory is limited: the queue exceeds QUEUE_MOST by at most one read from each host; each
+ * conversation keeps less than TALK_KEPT bytes, and the last messages of its process (end.c).
  */
 #include "remote/remote_impl.h"
 
@@ -30,10 +30,10 @@ enum {
 	HOSTS_MOST = 16,
 	READ = 64 * 1024,
 	QUEUE_MOST = 256 * 1024,
-	TICK = 10,             /* milliseconds between looks at a process that should end */
+	TICK = 10,             /* milliseconds between checks whether a process has ended */
 };
 
-/** Seconds that a process has to end after its connection. */
+/** Seconds that a process gets to end after its connection ended. */
 #define GRACE 1.0
 
 struct remote *remote_new(struct os *os, const struct search_transport *transport)
@@ -77,8 +77,8 @@ void remote_check(const struct remote *remote)
 #endif
 }
 
-/** In the queue an entry is followed by its attributes, path, target, extended attributes and
-    reason, each of the last four with a NUL. */
+/** The queue contains an entry, then its attributes, path, target, extended attributes and reason
+    if present.  A NUL follows each of the last four. */
 void remote_queue(struct remote *remote, const struct remote_root *root,
                   const struct talk_entry *e, const char *why)
 {
@@ -100,7 +100,8 @@ void remote_queue(struct remote *remote, const struct remote_root *root,
 		strbuf_add(queue, why, strlen(why) + 1);
 }
 
-/** Step over n bytes.  @return where they begin. */
+/** Advance `at` by n bytes.
+    @return the former value of `at`. */
 static const char *step(const char **at, size_t n)
 {
 	const char *from = *at;
@@ -129,7 +130,8 @@ bool remote_next(struct remote *remote, struct remote_entry *entry)
 	return true;
 }
 
-/** Copy a text, which lives as long as the search.  @return NULL: memory ran out. */
+/** Copy a text to memory that remote_free() frees.
+    @return NULL: memory ran out. */
 static char *keep_text(struct remote *remote, const char *text)
 {
 	if (!ARRAY_ROOM(remote->texts, remote->ntexts, &remote->texts_room))
@@ -140,7 +142,8 @@ static char *keep_text(struct remote *remote, const char *text)
 	return copy;
 }
 
-/** The host of a root; it is added if necessary.  @return NULL: memory ran out. */
+/** Find the host of a root, or add the host.
+    @return NULL: memory ran out. */
 static struct remote_host *host_of(struct remote *remote, const char *root,
                                    const struct search_server *server)
 {
@@ -183,7 +186,8 @@ int remote_add(struct remote *remote, const char *name, size_t index)
 	return 0;
 }
 
-/** Connect by the caller's transport.  @return 0, or -1. */
+/** Connect to a host by the caller's transport, and make a conversation.
+    @return 0, or -1. */
 static int start_wire(struct remote *remote, struct remote_host *host)
 {
 	struct search_link link = {.fd = -1, .errors = -1};
@@ -195,7 +199,7 @@ static int start_wire(struct remote *remote, struct remote_host *host)
 	return 0;
 }
 
-/** Ask a host. */
+/** Send the request to a host, with the host's roots. */
 static void ask(struct remote *remote, struct remote_host *host, const struct talk_request *request)
 {
 	struct talk_request own = *request;
@@ -209,7 +213,7 @@ static void ask(struct remote *remote, struct remote_host *host, const struct ta
 		remote_fail_host(remote, host, EMSGSIZE, strbuf_str(&host->talk->why));
 }
 
-/** Start the search on a host. */
+/** Connect to a host, and start the search on it. */
 static void start(struct remote *remote, struct remote_host *host,
                   const struct talk_request *request)
 {
@@ -264,7 +268,7 @@ bool remote_again(struct remote *remote, const struct talk_request *request)
 	return true;
 }
 
-/** Where the entries of a conversation go. */
+/** A sink that appends the entries of a conversation to the queue. */
 struct sink {
 	struct talk_sink sink;
 	struct remote *remote;
@@ -284,13 +288,13 @@ static int sink_prove(struct talk_sink *talk_sink, const char *path)
 	return chirp_link_prove(&sink->host->chirp, sink->remote->os, path);
 }
 
-/** Send what there is. */
+/** Send bytes of the host's request, as many as the connection accepts. */
 static void send_some(struct remote *remote, struct remote_host *host)
 {
 	struct strbuf *out = &host->talk->out;
 	const char *bytes = strbuf_text(out);
 	if (!bytes) {
-		/* A part of a request is missing: the host must not get the rest. */
+		/* Memory ran out, so a part of the request is missing: do not send the rest. */
 		remote->failed = true;
 		return;
 	}
@@ -298,10 +302,11 @@ static void send_some(struct remote *remote, struct remote_host *host)
 	if (n > 0)
 		talk_sent(host->talk, (size_t)n);
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
-		strbuf_reset(out);   /* reading shows what happened */
+		strbuf_reset(out);   /* reading from the connection will report the error */
 }
 
-/** Receive what has come.  @chunk  READ bytes. */
+/** Receive bytes from a host, or the connection from the process that connects.
+    @chunk  A buffer of READ bytes. */
 static void receive(struct remote *remote, struct remote_host *host, char *chunk,
                     struct search_counts *counts)
 {
@@ -341,7 +346,8 @@ static void receive(struct remote *remote, struct remote_host *host, char *chunk
 	}
 }
 
-/** Do what is due for a host after poll(2). */
+/** Check the time limits of a host, and the end of its process, after poll(2).
+    @heard  The connection was readable. */
 static void advance(struct remote *remote, struct remote_host *host, bool heard)
 {
 	double waited = os_now() - host->since;
@@ -353,7 +359,7 @@ static void advance(struct remote *remote, struct remote_host *host, bool heard)
 		remote_fail_host(remote, host, ETIMEDOUT, strbuf_str(&why));
 		strbuf_destroy(&why);
 	} else if (host->state == ENDING && (remote_is_gone(remote, host) || waited > GRACE)) {
-		/* Its last messages may have come after the last look. */
+		/* Messages may have arrived since the last read. */
 		if (host->link.errors >= 0)
 			remote_read_errors(remote, host);
 		struct strbuf why = {0};
@@ -371,7 +377,8 @@ static void advance(struct remote *remote, struct remote_host *host, bool heard)
 	}
 }
 
-/** Start hosts while few are connected.  @return the number of connected ones. */
+/** Start hosts while fewer than HOSTS_MOST are connected.
+    @return the number of connected hosts. */
 static size_t start_more(struct remote *remote, const struct talk_request *request)
 {
 	size_t connected = 0;

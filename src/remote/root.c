@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Roots on other hosts, and the words of a command that reaches them (pure). */
+/* Parse roots on other hosts, and the command of a remote shell (pure). */
 #include "remote/remote.h"
 
 static const char *const schemes[] = {"ssh", "chirp"};
 
-/** The scheme of a root; NULL: it is a directory of this host. */
+/** Get the scheme of a root; NULL: the root is on this host. */
 static const char *scheme_of(const char *root)
 {
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); ++i) {
@@ -27,8 +27,10 @@ size_t remote_prefix(const char *root)
 	return scheme ? n + strcspn(root + n, "/") : 0;
 }
 
-/** Whether a name of a user or host can be an argument of a remote shell, which may put it into a
-    command of its own.  Source: valid_ruser() and valid_hostname() of ssh.c of OpenSSH 9.6. */
+/** Whether the name of a user or host can be an argument of a remote shell, which may insert the
+    name in a command of its own.
+    @refused  Characters that are not allowed.
+    Source: valid_ruser() and valid_hostname() of ssh.c of OpenSSH 9.6. */
 static bool is_plain(const char *name, const char *refused)
 {
 	for (const char *c = name; *c; ++c) {
@@ -38,7 +40,8 @@ static bool is_plain(const char *name, const char *refused)
 	return true;
 }
 
-/** Parse the port after ':'.  @return whether it is valid. */
+/** Parse a port number.
+    @return false: not a number from 1 to 65535. */
 static bool parse_port(const char *text, unsigned *port)
 {
 	*port = 0;
@@ -56,7 +59,8 @@ const char *remote_parse(char *text, struct search_server *server, const char **
 		return *scheme == 's'
 		       ? "it has no directory; / is that of the whole host: ssh://HOST/"
 		       : "it has no directory; / is all that the server exports: chirp://HOST/";
-	/* The path begins with this slash; move the rest to the left, to have room for a NUL. */
+	/* The path begins with this slash.  Move the text before it to the left, to make room for a
+	   NUL. */
 	size_t n = (size_t)(slash - host);
 	memmove(host - 1, host, n);
 	host[n - 1] = '\0';

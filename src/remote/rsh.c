@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reaching another host by ssh, or by another remote shell.
+ * Connect to another host by ssh, or by a different remote shell.
  *
- * Its process stays in our process group: ssh must be able to ask on the terminal for a password,
- * and gets a Ctrl-C as well.  A cron job has no terminal, so ssh asks nobody there and fails; with
- * several hosts it asks nobody either (BatchMode), since nobody would know which host asks.
+ * The process of ssh stays in getmnt's process group, so that ssh can ask for a password on the
+ * terminal, and a Ctrl-C ends ssh as well.  Without a terminal, as in a cron job, ssh fails instead
+ * of asking.  With several hosts ssh does not ask either (BatchMode), since the user would not know
+ * which host needs the password.
  */
 #include "remote/remote.h"
 
@@ -18,7 +19,7 @@
 
 enum { WORDS_MOST = 64, OURS = 24 };
 
-/** Whether a command is ssh, whose options we know. */
+/** Whether a command is ssh, so that options of ssh can be added. */
 static bool is_ssh(const char *word)
 {
 	const char *slash = strrchr(word, '/');
@@ -31,7 +32,7 @@ int remote_run(char *const argv[], struct search_link *link)
 	int talk[2] = {-1, -1}, errors[2] = {-1, -1}, fds[3] = {-1, -1, -1}, pid = -1;
 	struct os_command command = {.argv = argv, .dirfd = -1, .fds = fds};
 	sigemptyset(&command.mask);
-	/* Above 2, so that none is replaced before it is duplicated. */
+	/* The descriptors must be above 2: os_run_start() replaces 0 to 2 one after the other. */
 	if (os_socketpair(&os, SOCK_STREAM, talk) == 0
 	    && os_socketpair(&os, SOCK_STREAM, errors) == 0
 	    && (fds[0] = fds[1] = os_dupfd(&os, talk[1], 3)) >= 0
@@ -64,7 +65,8 @@ int getmnt_search_ssh(void *command, const struct search_server *server, struct 
 	const char *more[OURS] = {NULL};
 	int m = 0;
 	if (is_ssh(words[0])) {
-		/* As scp has it; options of the user come first, and ssh takes the first one. */
+		/* The options of scp.  They follow the user's options, which win: ssh uses the
+		   first value of an option. */
 		static const char *const options[] = {
 			"-T", "-x", "-a", "-oPermitLocalCommand=no", "-oClearAllForwardings=yes",
 			"-oRemoteCommand=none",

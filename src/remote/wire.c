@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames, and requests. */
+/* Frames of the protocol of `getmnt serve`, and requests. */
 #include "remote/wire.h"
 
 #include "select/pattern.h"
@@ -8,23 +8,24 @@
 #include <endian.h>
 #include <stdlib.h>
 
-/* The line end shows a terminal or a text mode on the way, which would change it. */
+/* A terminal or a connection in text mode would change the end of line, and the greeting would be
+   refused. */
 static const char magic[8] = {'G', 'E', 'T', 'M', 'N', 'T', '\r', '\n'};
 
-/** The numbers at the start of a request, each of 32 bits. */
+/** Indexes of the numbers at the start of a request, of 32 bits each. */
 enum {
 	N_FLAGS, N_TYPES, N_MASK, N_WANTS, N_ENGINE, N_THREADS, N_DEPTH, N_MINDEPTH, N_LEVELS,
 	N_ROOTS, N_EXCLUDE, N_NAME_ROOT, N_COUNT,
 };
 
-/** The bits of N_WANTS. */
+/** Bits of the number N_WANTS: true members of struct talk_request. */
 enum {
 	WANT_TYPE = 1, WANT_LINKS = 2, WANT_OPTIONAL = 4, WANT_BLOCKING = 8, WANT_AHEAD = 16,
 	WANT_SELF = 32, WANT_FILES = 64, WANT_FOLLOW_ROOTS = 128, WANT_XATTRS = 256,
 	WANT_EXPORTED = 512, WANT_ALL = 1023,
 };
 
-/** A string of a request costs at least its length and its NUL. */
+/** Minimum bytes of a string in a request: its length and its NUL. */
 enum { STRING_LEAST = sizeof(uint32_t) + 1 };
 
 static void put_number(struct strbuf *out, uint32_t value)
@@ -71,7 +72,7 @@ void wire_put_refused(struct strbuf *out, const char *text)
 	wire_finish(out, place);
 }
 
-/** Append the first line of what is not a greeting. */
+/** Append the first line of received bytes, quoted, for a message. */
 static void quote(struct strbuf *why, const char *bytes, size_t n)
 {
 	enum { SHOWN = 60 };
@@ -83,7 +84,9 @@ static void quote(struct strbuf *why, const char *bytes, size_t n)
 	strbuf_puts(why, len == SHOWN ? "...\"" : "\"");
 }
 
-/** Check the greeting.  @return as wire_next(); 1: it is complete. */
+/** Check the greeting.
+    @return 1: complete; 0: further bytes are needed; -1: wrong, after appending the error to
+    why. */
 static int check_greeting(const struct wire_reader *reader, struct strbuf *why)
 {
 	const char *bytes = reader->kept.data;
@@ -109,7 +112,7 @@ static int check_greeting(const struct wire_reader *reader, struct strbuf *why)
 	return 1;
 }
 
-/** The most bytes of a frame from that side; 0: no such frame. */
+/** Get the maximum bytes of a frame of a kind; 0: the peer never sends such a frame. */
 static uint32_t longest(const struct wire_reader *reader, uint32_t kind)
 {
 	static const uint32_t most[] = {
@@ -222,7 +225,9 @@ const char *wire_put_request(struct strbuf *out, const struct talk_request *requ
 	return NULL;
 }
 
-/** Get a string.  @at [in, out]  @return NULL: it is not valid. */
+/** Get a string of at most `most` bytes from a request.
+    @at [in,out]  The offset of the string; the offset after it.
+    @return NULL: the string is not valid. */
 static const char *get_string(const char *bytes, size_t len, size_t *at, size_t most)
 {
 	if (len - *at < STRING_LEAST)
@@ -235,7 +240,8 @@ static const char *get_string(const char *bytes, size_t len, size_t *at, size_t 
 	return text;
 }
 
-/** Get n strings.  @return NULL: they are not valid, or memory ran out. */
+/** Get n strings from a request.
+    @return NULL: a string is not valid, or memory ran out. */
 static const char **get_strings(const char *bytes, size_t len, size_t *at, size_t n)
 {
 	if (n > WIRE_ROOTS_MAX || n > (len - *at) / STRING_LEAST)
@@ -251,7 +257,8 @@ static const char **get_strings(const char *bytes, size_t len, size_t *at, size_
 	return texts;
 }
 
-/** Check the part of a larger search.  @return NULL, or what is wrong. */
+/** Check talk_request.name, which is set if the request is for a part of a larger search.
+    @return NULL, or the error, as a phrase. */
 static const char *check_name(const struct talk_request *request)
 {
 	size_t len = strlen(request->name), root = request->name_root;

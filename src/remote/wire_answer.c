@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers, and the client's side of the conversation.
+ * Answers of `getmnt serve`, and the client's side of the conversation.
  *
- * An entry is a struct search_item of getmnt/search_paper.h in little-endian order, with more
- * numbers, and like there followed by its attributes, its path, its target and its extended
- * attributes.
+ * An entry is a struct wire_item in little-endian order: a struct search_item of
+ * getmnt/search_paper.h with further numbers.  Its attributes, path, symlink target and extended
+ * attributes follow it, as in search_paper.h.
  */
 #include "remote/wire.h"
 
@@ -22,9 +22,11 @@ enum { ALIGN = 8, ATTRIBUTES = sizeof(struct k_statx), ERRNO_MAX = 4095 };
 struct wire_item {
 	struct search_item item;
 	uint32_t root;
-	uint32_t target;       /* offset of a symlink's target from this item; 0: none */
-	uint32_t target_len;   /* without its NUL */
-	uint32_t xattrs;       /* the same of the names of extended attributes, each with a NUL */
+	uint32_t target;       /* offset of a symlink's target from the start of the item; 0: no
+	                          target */
+	uint32_t target_len;   /* bytes of the target without its NUL */
+	uint32_t xattrs;       /* offset of the names of extended attributes, each with a NUL; 0:
+	                          not known */
 	uint32_t xattrs_len;
 	uint32_t actions;
 };
@@ -40,7 +42,7 @@ _Static_assert(sizeof(struct wire_end) == 64, "as docs/PROTOCOL.md says");
 _Static_assert(sizeof(struct search_counts) == sizeof(((struct wire_end *)NULL)->counts),
                "struct search_counts has seven members");
 
-/** Change the byte order between this machine's and little-endian. */
+/** Convert the numbers of an item between the byte order of this machine and little-endian. */
 static void item_order(struct wire_item *item)
 {
 	struct search_item *i = &item->item;
@@ -66,10 +68,11 @@ static void end_order(struct wire_end *end)
 		end->counts[i] = htole64(end->counts[i]);
 }
 
-/* The bytes of each number in k_statx. */
+/* The number of bytes of each member of struct k_statx, one digit each. */
 static const char widths[] = "448" "44422" "8888" "844844844844" "4444" "844" "888888888888";
 
-/** Assert that these are all bytes: a little-endian machine does not use them. */
+/** Assert that the widths add up to struct k_statx: on a little-endian machine no other code uses
+    them. */
 static void widths_check(void)
 {
 	size_t sum = 0;
@@ -79,7 +82,7 @@ static void widths_check(void)
 	(void)sum;
 }
 
-/** The same for attributes. */
+/** Convert a struct k_statx between the byte order of this machine and little-endian. */
 static void statx_order(char *bytes)
 {
 	for (const char *w = widths; BYTE_ORDER == BIG_ENDIAN && *w; bytes += *w++ - '0') {
@@ -154,24 +157,26 @@ void wire_put_end(struct strbuf *out, const struct search_counts *counts, int er
 	wire_finish(out, place);
 }
 
-/** A client's conversation. */
+/** A conversation, on the client's side. */
 struct wire_talk {
 	struct talk talk;
 	struct wire_reader reader;
-	size_t roots;          /* of the request */
-	unsigned actions;      /* of its query */
-	bool meta, optional;   /* what it wanted */
+	size_t roots;          /* number of roots of the request */
+	unsigned actions;      /* number of actions of the request's query */
+	bool meta, optional;   /* meta: the request needs attributes; optional:
+	                          talk_request.optional */
 	uint32_t attributes;   /* talk_request.attributes */
 };
 
-/** Whether a string lies in an item, with its NUL. */
+/** Whether a string of an item, with its NUL, lies within the `size` bytes of the item. */
 static bool string_in(const char *bytes, size_t size, uint32_t at, uint32_t len)
 {
 	return at >= sizeof(struct wire_item) && at < size && len < size - at
 	       && bytes[at + len] == '\0';
 }
 
-/** Check what an item says.  @return why it is not valid; NULL: it is. */
+/** Check an item of the server.
+    @return NULL, or the error, as a phrase. */
 static const char *item_wrong(const struct wire_talk *wire, const struct wire_item *item,
                               const char *bytes)
 {
@@ -199,8 +204,9 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 	    || (wire->actions < TALK_ACTIONS && item->actions >> wire->actions))
 		return "an entry has the wrong actions";
 	if (i->err == 0 && i->errsource == 0)
-		/* Of a query, an object whose attributes cannot be read may be a result, but only
-		   of actions that need none. */
+		/* Without attributes an object may be a result if the request allows it
+		   (`optional`), or if all actions of the query that it reaches need no
+		   attributes. */
 		return wire->meta && !wire->optional && !i->statx
 		       && (!wire->actions || item->actions & wire->attributes)
 		       ? "an object without its attributes" : NULL;
@@ -212,7 +218,7 @@ static const char *item_wrong(const struct wire_talk *wire, const struct wire_it
 	       ? NULL : "an error that does not exist";
 }
 
-/** Take a frame of entries. */
+/** Pass the entries of a frame to the sink. */
 static void take_entries(struct wire_talk *wire, const char *bytes, size_t len,
                          struct talk_sink *sink)
 {
@@ -258,7 +264,7 @@ static void take_entries(struct wire_talk *wire, const char *bytes, size_t len,
 	}
 }
 
-/** Take the end of an answer. */
+/** Process the frame that ends an answer. */
 static void take_end(struct wire_talk *wire, const char *bytes, size_t len)
 {
 	struct wire_end end;
@@ -275,7 +281,7 @@ static void take_end(struct wire_talk *wire, const char *bytes, size_t len)
 		wire->talk.state = TALK_DONE;
 }
 
-/** Take a frame while TALK_GOING. */
+/** Process a frame in the state TALK_GOING. */
 static void take_frame(struct wire_talk *wire, const struct wire_frame *frame,
                        struct talk_sink *sink)
 {
