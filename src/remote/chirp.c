@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The conversation with a Chirp server.
+ * The conversation with a Chirp server: authentication, then jobs, which are requests of one line.
  *
- *     proof: a method after the other  -->  jobs, each a line, up to CHIRP_WINDOW without an answer
+ *     authentication: one method after the other  -->  jobs: up to CHIRP_WINDOW without an answer
  *
- *     jobs:  answered | sent | unsent      a root and a part of the pattern to search for,
- *                       ^      ^           or a directory to list, whose answer adds others
+ *     jobs:  answered | sent | unsent      search a root for a part of the pattern,
+ *                       ^      ^           or list a directory, whose answer adds jobs
  *                     first  unsent
  */
 #include "remote/chirp_impl.h"
@@ -23,7 +23,8 @@ static size_t job_size(size_t len)
 	return sizeof(struct chirp_job) + len + 1;
 }
 
-/** Append a request. */
+/** Append the request of a job.
+    @path  Relative to the root. */
 static void put_job(const struct chirp *chirp, const struct chirp_job *job, const char *path,
                     struct strbuf *out)
 {
@@ -33,7 +34,7 @@ static void put_job(const struct chirp *chirp, const struct chirp_job *job, cons
 	else
 		strbuf_puts(out, job->kind == CHIRP_LIST ? "getlongdir "
 		            : job->kind == CHIRP_ROOT && chirp->follow_roots ? "stat " : "lstat ");
-	/* The root "/" has a slash already. */
+	/* A path begins with a slash, so omit the root "/" before it. */
 	if (root[1] || !*path)
 		chirp_put_path(out, root);
 	chirp_put_path(out, path);
@@ -80,7 +81,7 @@ static void free_job(struct chirp *chirp, struct chirp_job *job)
 	free(job);
 }
 
-/** The first job is done. */
+/** Remove the first job, which is done. */
 static void remove_job(struct chirp *chirp)
 {
 	struct chirp_job *job = chirp->jobs;
@@ -91,7 +92,7 @@ static void remove_job(struct chirp *chirp)
 	assert(chirp->jobs || chirp->held == 0);
 }
 
-/** Send jobs, as many as the window has room for. */
+/** Send jobs until CHIRP_WINDOW jobs have no answer; without jobs, the search is complete. */
 static void send_jobs(struct chirp *chirp)
 {
 	struct strbuf *out = &chirp->talk.out;
@@ -122,7 +123,7 @@ void chirp_add_roots(struct chirp *chirp, bool walk)
 	}
 }
 
-/** Forget the last search. */
+/** Free the data of the last search. */
 static void search_end(struct chirp *chirp)
 {
 	while (chirp->jobs)
@@ -154,8 +155,9 @@ static void search_end(struct chirp *chirp)
 	chirp->parts = (struct chirp_parts){0};
 }
 
-/** Parse the query, which is evaluated here.  @return whether its tests are possible; it fails
-    if not. */
+/** Parse the query, which the client evaluates.
+    @return false: it failed, since the query is invalid or needs facts that a Chirp server does not
+    supply. */
 static bool parse_query(struct chirp *chirp)
 {
 	struct query_env env;
@@ -176,7 +178,9 @@ static bool parse_query(struct chirp *chirp)
 	return chirp->talk.state == TALK_GOING;
 }
 
-/** Compile the patterns of a search.  @most  Bytes of a part.  @return 0, or -1. */
+/** Compile the patterns of a search.
+    @most  Maximum bytes of a part of the pattern.
+    @return 0, or -1. */
 static int compile(struct chirp *chirp, size_t most)
 {
 	const struct talk_request *request = &chirp->request;
@@ -201,14 +205,16 @@ static int compile(struct chirp *chirp, size_t most)
 	return chirp_parts_init(&chirp->parts, request->pattern, flags, most, request->levels);
 }
 
-/** Choose the flags of the server's search. */
+/** Choose the flags of the server's search.  CHIRP_STOPATFIRST is possible only if the client drops
+    no result. */
 static void choose_flags(struct chirp *chirp)
 {
 	const struct talk_request *request = &chirp->request;
 	unsigned flags = (unsigned)request->flags & CHIRP_ACCESS;
 	if (talk_has_attributes(request) || request->types || request->type || chirp->query)
 		flags |= CHIRP_METADATA;
-	/* The server counts what fails the access test as well, and what is dropped here. */
+	/* The server also stops at an object that fails the access test, or that the client would
+	   drop. */
 	if (request->flags & SEARCH_STOPATFIRST && flags == 0 && chirp->parts.exact
 	    && chirp->parts.n == 1 && !(request->flags & SEARCH_PERIOD) && !request->nexclude
 	    && !request->mindepth && !request->self)
@@ -255,7 +261,7 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 		if (failed)
 			talk_fail(talk, "%s", strerror(ENOMEM));
 	}
-	/* "search PATTERN ROOT FLAGS\n" */
+	/* The bytes of "search PATTERN ROOT FLAGS\n" without PATTERN. */
 	const size_t rest = longest + sizeof("search   127\n") - 1;
 	if (rest + CHIRP_PATTERN > CHIRP_LINE)
 		talk_fail(talk, "the path is too long for a line of Chirp");
@@ -277,8 +283,8 @@ static void chirp_ask(struct talk *talk, const struct talk_request *request)
 
 /* Receiving */
 
-/** With XDEV: forget the directories on other devices than their root, whose listing is complete;
-    none of them has been requested. */
+/** For SEARCH_XDEV: after the listing of a root, remove its jobs for directories on other devices.
+    The device of the root is only known now; these jobs were not sent yet. */
 static void drop_foreign(struct chirp *chirp, size_t root)
 {
 	size_t i = 0;
@@ -298,7 +304,7 @@ static void drop_foreign(struct chirp *chirp, size_t root)
 	}
 }
 
-/** Take a line. */
+/** Process a received line. */
 static void take_line(struct chirp *chirp, const char *line, size_t n, struct talk_sink *sink)
 {
 	if (chirp->step != STEP_ANSWER) {

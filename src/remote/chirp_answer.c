@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers of a Chirp server: lines become entries.
+ * Convert the answers of a Chirp server, lines of text, to entries.
  *
- * A newline in a name is not escaped, so a record ends only where the next one begins, or the
- * answer ends.  A name can therefore look like other entries: nothing in the protocol tells them
- * apart.
+ * A newline in a name is not escaped, so a record ends only where the next record begins or the
+ * answer ends.  A name can therefore look like further entries; the protocol has no means to
+ * distinguish them.
  */
 #include "remote/chirp_impl.h"
 
@@ -12,8 +12,10 @@
 #include <dirent.h>
 #include <errno.h>
 
-/** Match a path, which ends in a NUL.  @any  Whether each directory on it counts as well.
-    @return the verdict of its last component, or of the first that matches. */
+/** Match a path with a pattern.
+    @path  With a final NUL.
+    @any  Stop at the first directory on the path that matches, too.
+    @return the verdict of the last component, or of that directory. */
 static unsigned match(struct chirp *chirp, const struct pattern *pattern, const char *path,
                       bool any)
 {
@@ -44,7 +46,8 @@ static bool is_excluded(struct chirp *chirp, const char *path)
 	return false;
 }
 
-/** Whether the search for a part has a result that no former part has. */
+/** Whether a path is a result of a part of the pattern, but not of an earlier part, whose search
+    returns it already. */
 static bool is_of_part(struct chirp *chirp, size_t part, const char *path)
 {
 	for (size_t i = 0; i < part; ++i) {
@@ -62,9 +65,10 @@ static unsigned depth_of(const char *path)
 	return depth;
 }
 
-/** What a query is evaluated for. */
+/** The object that a query is evaluated for, and a buffer for its path. */
 struct tested {
-	const char *name, *path;       /* of the root, below it */
+	const char *name, *path;       /* name: of the root, as printed; path: relative to the
+	                                  root */
 	struct strbuf *text;
 };
 
@@ -85,7 +89,7 @@ static const char *no_fstype(void *arg)
 	return "";
 }
 
-/** The actions of the query that an object reaches. */
+/** Get the actions of the query that an object reaches. */
 static uint32_t reached(struct chirp *chirp, size_t root, const char *path, unsigned depth,
                         const struct k_statx *st)
 {
@@ -104,15 +108,15 @@ static uint32_t reached(struct chirp *chirp, size_t root, const char *path, unsi
 	return (uint32_t)outcome.actions;
 }
 
-/** Whether nothing is below the root of a job, whatever the server says: a symlink that is a root
-    is not followed. */
+/** Whether to ignore the answer of a job because its root is not a directory.  The server may
+    follow a root that is a symlink. */
 static bool is_closed(const struct chirp *chirp, const struct chirp_job *job)
 {
 	return job->kind != CHIRP_ROOT && chirp->closed[job->root];
 }
 
-/** Pass on an object that matches, unless the request has another reason against it.
-    @path  Ends in a NUL.
+/** Pass on an object that matches the pattern, unless depth, type, attributes or query exclude it.
+    @path  With a final NUL.
     @st  NULL: unknown. */
 static void pass_object(struct chirp *chirp, const struct chirp_job *job, const char *path,
                         size_t len, const struct k_statx *st, struct talk_sink *sink)
@@ -134,7 +138,8 @@ static void pass_object(struct chirp *chirp, const struct chirp_job *job, const 
 	}, false, sink);
 }
 
-/** Pass on an error.  @path  Ends in a NUL. */
+/** Pass on an error, unless it was passed on before.
+    @path  With a final NUL. */
 static void pass_error(struct chirp *chirp, const struct chirp_job *job, const char *path,
                        size_t len, int err, int source, struct talk_sink *sink)
 {
@@ -158,7 +163,7 @@ static void pass_error(struct chirp *chirp, const struct chirp_job *job, const c
 	}, source != SEARCH_ERR_STAT, sink);
 }
 
-/** Search the root of a job by listing directories. */
+/** Search the root of a job by listing directories, since the server cannot search it. */
 static void walk_root(struct chirp *chirp, const struct chirp_job *job)
 {
 	struct chirp_job root = {.root = job->root, .kind = CHIRP_LIST};
@@ -169,11 +174,11 @@ static void walk_root(struct chirp *chirp, const struct chirp_job *job)
 		chirp_add_job(chirp, &root, "");
 }
 
-/** Take an error of a directory or an object that the server met. */
+/** Process an error record: a directory or an object that the server could not read. */
 static void take_error(struct chirp *chirp, const struct chirp_job *job,
                        struct chirp_record *record, struct talk_sink *sink)
 {
-	/* The path includes the root as the server spells it; below "/" it starts with "//". */
+	/* The path in the record begins with the root, or with "//" if the root is "/". */
 	const char *root = chirp->roots[job->root], *path = record->path;
 	size_t n = root[1] ? strlen(root) : 0;
 	if (record->len > 1 && path[0] == '/' && path[1] == '/') {
@@ -200,7 +205,8 @@ static void take_error(struct chirp *chirp, const struct chirp_job *job,
 	}
 	unsigned verdict = match(chirp, chirp->pattern, path, false);
 	unsigned depth = depth_of(path), levels = chirp->request.levels;
-	/* The server also opens directories in which nothing can match. */
+	/* Ignore errors of directories in which nothing can match: the server opens these as
+	   well. */
 	bool wanted = record->source == SEARCH_ERR_STAT
 	              ? verdict & PATTERN_MATCH && (!levels || depth < levels)
 	              : verdict & PATTERN_BELOW && (!levels || depth + 1 < levels);
@@ -208,7 +214,7 @@ static void take_error(struct chirp *chirp, const struct chirp_job *job,
 		pass_error(chirp, job, path, len, record->err, record->source, sink);
 }
 
-/** Take the record in chirp->record. */
+/** Process the record in chirp->record. */
 static void take_record(struct chirp *chirp, const struct chirp_job *job,
                         struct chirp_record *record, struct talk_sink *sink)
 {
@@ -229,7 +235,8 @@ static void take_record(struct chirp *chirp, const struct chirp_job *job,
 		            record->has_st ? &record->st : NULL, sink);
 }
 
-/** Take a line of the answer to "search".  @return whether the answer is complete. */
+/** Process a line of the answer to "search".
+    @return whether the answer is complete. */
 static bool take_found(struct chirp *chirp, const struct chirp_job *job, const char *line,
                        size_t n, struct talk_sink *sink)
 {
@@ -261,7 +268,8 @@ static bool take_found(struct chirp *chirp, const struct chirp_job *job, const c
 	return false;
 }
 
-/** Take an entry of a directory, whose name is chirp->record. */
+/** Process an entry of a listed directory.  Its name is in chirp->record, its attributes are in
+    st. */
 static void take_listed(struct chirp *chirp, const struct chirp_job *job,
                         const struct k_statx *st, struct talk_sink *sink)
 {
@@ -309,7 +317,7 @@ static void take_listed(struct chirp *chirp, const struct chirp_job *job,
 		pass_error(chirp, job, path->data, path->len, ENAMETOOLONG, SEARCH_ERR_OPEN, sink);
 }
 
-/** Take a line of the answer to "getlongdir": a name, or its attributes.
+/** Process a line of the answer to "getlongdir": a name, or the attributes of the name before it.
     @return whether the answer is complete. */
 static bool take_listing(struct chirp *chirp, const struct chirp_job *job, const char *line,
                          size_t n, struct talk_sink *sink)
@@ -339,7 +347,8 @@ static bool take_listing(struct chirp *chirp, const struct chirp_job *job, const
 	return false;
 }
 
-/** Take the status of an answer.  @return whether the answer is complete. */
+/** Process the status of an answer, its first line.
+    @return whether the answer is complete. */
 static bool take_status(struct chirp *chirp, const struct chirp_job *job, int status,
                         struct talk_sink *sink)
 {
@@ -362,7 +371,7 @@ static bool take_status(struct chirp *chirp, const struct chirp_job *job, int st
 	return true;
 }
 
-/** Take the attributes of a root. */
+/** Process the attributes of a root. */
 static void take_root(struct chirp *chirp, const struct chirp_job *job, const char *line, size_t n,
                       struct talk_sink *sink)
 {

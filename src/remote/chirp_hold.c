@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results below symlinks to directories.
+ * Drop results below symlinks to directories.
  *
- * The search of a Chirp server follows every symlink to a directory, again and again if it leads to
- * itself; ours follow none, unless SEARCH_FOLLOW.  So an entry that is not in the root itself is
- * kept until the answer is complete.  Then one more round trip tells which directories above
- * entries are symlinks.
+ * The search of a Chirp server follows every symlink to a directory, repeatedly if the symlink
+ * leads to a directory above it; getmnt follows symlinks only with SEARCH_FOLLOW.  So an entry that
+ * is not directly in the root is kept until the answer is complete.  Then a CHIRP_LSTAT for each
+ * directory above an entry shows which directories are symlinks.
  */
 #include "remote/chirp_impl.h"
 
@@ -15,7 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/** A kept entry, followed by its path and a NUL. */
+/** A kept entry, followed by its path and a NUL.  Members as in struct talk_entry; dir: as in
+    chirp_pass(). */
 struct kept {
 	size_t len;
 	size_t root;
@@ -26,7 +27,8 @@ struct kept {
 	struct k_statx st;
 };
 
-/** The number of a directory, which is added.  @return UINT32_MAX: memory ran out. */
+/** Get the number of a directory, or add the directory.
+    @return UINT32_MAX: memory ran out. */
 static uint32_t dir_number(struct chirp *chirp, size_t root, const char *path, size_t len)
 {
 	uint32_t number = UINT32_MAX;
@@ -40,8 +42,10 @@ static uint32_t dir_number(struct chirp *chirp, size_t root, const char *path, s
 	return number;
 }
 
-/** The length of the next directory on a path, after one of that length; 0: there is none.
-    @itself  The path is one as well. */
+/** Get the length of the next directory on a path.
+    @len  The length of the directory before it; 0: the root.
+    @itself  The whole path is a directory as well.
+    @return 0: no more directories. */
 static size_t next_dir(const char *path, size_t len, bool itself)
 {
 	size_t end = len + 1 + strcspn(path + len + 1, "/");
@@ -87,7 +91,7 @@ void chirp_pass(struct chirp *chirp, const struct chirp_job *job, const struct t
 		          "symbolic links; --engine=sync follows none, --follow all");
 }
 
-/** Request whether the directories are symlinks. */
+/** Add jobs that find out which directories are symlinks. */
 static void ask(struct chirp *chirp)
 {
 	chirp->hold.links = calloc(chirp->hold.dirs.count + 1, sizeof(*chirp->hold.links));
@@ -97,7 +101,8 @@ static void ask(struct chirp *chirp)
 		char *path;
 		struct chirp_job job = {.kind = CHIRP_LSTAT, .part = i};
 		job.root = strtoul(chirp->hold.dirs.of[i], &path, 10);
-		/* If it is too long for a line, the server did not reach it through a line. */
+		/* If the request is too long, no job is added, and the directory is not regarded as
+		   a symlink. */
 		chirp_add_job(chirp, &job, path);
 	}
 	chirp->hold.asked = true;
@@ -113,7 +118,7 @@ void chirp_take_lstat(struct chirp *chirp, const struct chirp_job *job, const ch
 		chirp->hold.links[job->part] = S_ISLNK(st.mode);
 }
 
-/** Whether an entry is below a symlink. */
+/** Whether a directory above an entry, or the entry itself with kept->dir, is a symlink. */
 static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *path)
 {
 	const size_t known = chirp->hold.dirs.count;
@@ -121,7 +126,7 @@ static bool is_linked(struct chirp *chirp, const struct kept *kept, const char *
 	for (size_t at = next_dir(path, 0, kept->dir); at > 0;
 	     at = at < kept->len ? next_dir(path, at, kept->dir) : 0) {
 		uint32_t number = dir_number(chirp, kept->root, path, at);
-		/* chirp_pass() has given each of them its number. */
+		/* chirp_pass() has added each directory before. */
 		assert(number == UINT32_MAX || number < known);
 		if (number < known && chirp->hold.links[number])
 			return true;
@@ -154,7 +159,7 @@ void chirp_settle(struct chirp *chirp, struct talk_sink *sink)
 	chirp_hold_reset(chirp);
 	if (chirp->talk.state == TALK_GOING && linked && !chirp->hold.passed
 	    && chirp->wire_flags & CHIRP_STOPATFIRST) {
-		/* The first one did not count: search for all. */
+		/* The only result was below a symlink: repeat the search for all results. */
 		chirp->wire_flags &= ~(unsigned)CHIRP_STOPATFIRST;
 		chirp_add_roots(chirp, false);
 	}

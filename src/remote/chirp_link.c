@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** Whether a name is certainly that of this host. */
+/** Whether a host name is certainly a name of this host. */
 static bool is_same_host(const char *host)
 {
 	return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0
@@ -76,7 +76,8 @@ void chirp_link_end(struct chirp_link *chirp, struct os *os)
 	struct stat st;
 	if (!chirp->proof)
 		return;
-	/* The server usually removes it; then the name may be that of another file by now. */
+	/* The server usually removes the file, and a different file may have this name now: remove
+	   the name only if our file still has a link. */
 	if (os_fstatat(os, chirp->prooffd, "", &st) == 0 && st.st_nlink > 0)
 		os_unlinkat(os, AT_FDCWD, chirp->proof);
 	os_close(os, chirp->prooffd);

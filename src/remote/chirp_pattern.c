@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns for a Chirp server, which divides them at each '|' and matches each alternative and each
- * of its component suffixes by fnmatch(3) with FNM_PATHNAME, in a locale that is unknown.
+ * Convert patterns for a Chirp server.  The server divides a pattern at each '|', and matches each
+ * alternative with the path and with each rest of the path after a slash, by fnmatch(3) with
+ * FNM_PATHNAME, in an unknown locale.
  *
- * What the server would read in another way is replaced by something that matches more: `?` by `*`,
- * since it may match a byte, white space by `?`, since it would end the pattern, an invalid byte or
- * a bracket other than [a-z0-9] by `*`.
+ * Text that has a different meaning for the server is replaced by a wildcard that matches at least
+ * the same names: `?`, which may match a single byte there, becomes `*`; white space, which would
+ * end the pattern, becomes `?`; invalid bytes become `*`; and so does a component with a bracket
+ * other than [a-z0-9].
  */
 #include "remote/chirp_impl.h"
 
@@ -20,12 +22,12 @@
 #include <stdlib.h>
 
 enum {
-	LEVELS = 8,         /* components that a pattern gets in front, for a maximum depth: "x"
-	                       becomes "/x|/ * /x|..." */
-	COMBINATIONS = 64,  /* of braces */
+	LEVELS = 8,         /* maximum number of components that are added before an unanchored
+	                       pattern for a maximum depth: "x" becomes "/x|/ * /x|..." */
+	COMBINATIONS = 64,  /* maximum number of combinations of the braces of an alternative */
 };
 
-/** The length of the slash at text[at]: 1, 2 if it is escaped, 0 if it is not a slash. */
+/** Get the length of the slash at text[at]: 1; 2 if it is escaped; 0 if text[at] is not a slash. */
 static size_t pattern_slash(const char *text, size_t at, size_t to)
 {
 	if (at < to && text[at] == '/')
@@ -33,12 +35,12 @@ static size_t pattern_slash(const char *text, size_t at, size_t to)
 	return to - at > 1 && text[at] == '\\' && text[at + 1] == '/' ? 2 : 0;
 }
 
-/** An alternative or a component on its way. */
+/** The state of the conversion of an alternative. */
 struct put {
 	struct strbuf *out;
 	unsigned flags;          /* enum pattern_flags */
-	size_t start;            /* of the component */
-	bool star;               /* it ends in `*` */
+	size_t start;            /* offset in `out` of the current component */
+	bool star;               /* `out` ends with `*` */
 	bool exact;
 };
 
@@ -50,7 +52,8 @@ static void put_star(struct put *put, bool exact)
 	put->star = true;
 }
 
-/** Append a character that stands for itself.  @return its length. */
+/** Append a literal character.
+    @return the length of the character. */
 static size_t put_literal(struct put *put, const char *at)
 {
 	unsigned char c = (unsigned char)*at;
@@ -59,7 +62,8 @@ static size_t put_literal(struct put *put, const char *at)
 		put_star(put, false);
 		return 1;
 	}
-	/* The letter k is that of the sign of Kelvin as well. */
+	/* A letter with more than one other form, such as k (K and the Kelvin sign), becomes
+	   `*`. */
 	uint32_t others[CASEFOLD_OTHERS];
 	if (put->flags & PATTERN_NOCASE
 	    && (n > 1 || casefold_others((uint32_t)tolower(c), others) > 1)) {
@@ -83,8 +87,9 @@ static size_t put_literal(struct put *put, const char *at)
 	return n;
 }
 
-/** Append a bracket of ASCII letters and digits, with its ranges as single characters, which every
-    locale reads alike.  @return its length; 0: it is another one. */
+/** Append a bracket of ASCII letters and digits, with its ranges expanded to single characters,
+    whose meaning does not depend on the locale.
+    @return the length of the bracket; 0: a different bracket. */
 static size_t put_set(struct put *put, const char *at, size_t n)
 {
 	size_t i = 1, before = put->out->len;
@@ -135,15 +140,15 @@ static void put_component(struct put *put, const char *text, size_t n)
 	}
 }
 
-/** An alternative and its limits. */
+/** Limits of the conversion of an alternative. */
 struct limits {
-	unsigned flags, levels;  /* levels: as in struct talk_request */
+	unsigned flags, levels;  /* flags: enum pattern_flags; levels: as in struct talk_request */
 	size_t most;
-	unsigned left;           /* combinations of braces */
+	unsigned left;           /* number of combinations of braces that may still be added */
 };
 
 /** Append an alternative without braces.
-    @return whether the server returns only what matches. */
+    @return whether the server returns only paths that match. */
 static bool put_alternative(struct strbuf *out, const char *text, size_t n,
                             const struct limits *limits)
 {
@@ -161,7 +166,7 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 		while (end < n && !(slash = pattern_slash(text, end, n)))
 			end += text[end] == '\\' && n - end > 1 ? 2 : 1;
 		if (limits->flags & PATTERN_EXTENDED && word_is(text + at, end - at, "**")) {
-			/* The rest matches at any depth. */
+			/* Convert only the components after `**`, which match at any depth. */
 			strbuf_reset(&names);
 			strbuf_puts(&names, end < n ? "" : "*");
 			count = end < n ? 0 : 1;
@@ -169,8 +174,8 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 		} else {
 			strbuf_puts(&names, count++ ? "/" : "");
 			put_component(&put, text + at, end - at);
-			/* `*` as the first component also matches nothing, before the first
-			   slash. */
+			/* For the server a first component `*` also matches the empty text before
+			   the first slash. */
 			put.exact &= end == n || strcmp(strbuf_str(&names), "*") != 0;
 		}
 		if (end == n)
@@ -200,9 +205,9 @@ static bool put_alternative(struct strbuf *out, const char *text, size_t n,
 	return put.exact && limits->levels == 0;
 }
 
-/** Find the first braces with alternatives.
-    @open, close  [out] Where they are; *open == n: there are none.
-    @return false: it is not clear, because of a bracket. */
+/** Find the first brace with alternatives.
+    @open, close [out]  The offsets of the brace and its end; *open == n: no such brace.
+    @return false: a bracket precedes, whose braces would be ordinary characters. */
 static bool find_braces(const char *text, size_t n, size_t *open, size_t *close)
 {
 	for (size_t i = 0; i < n; ++i) {
@@ -231,8 +236,9 @@ static bool find_braces(const char *text, size_t n, size_t *open, size_t *close)
 }
 
 /** Append an alternative with its braces expanded.
-    @exact  Cleared unless the server returns only what matches.
-    @return false: that is too long. */
+    @start  The offset in `out` of the alternative.
+    @exact  Set to false if the server may return paths that do not match.
+    @return false: the result is too long, or has too many combinations. */
 static bool put_expanded(struct strbuf *out, size_t start, const char *text, size_t n,
                          struct limits *limits, bool *exact)
 {
@@ -270,7 +276,9 @@ static bool put_expanded(struct strbuf *out, size_t start, const char *text, siz
 	return fits;
 }
 
-/** Add a part.  @wire  Emptied.  @text  Its alternatives. */
+/** Add a part of the pattern.
+    @wire  The part for the server; emptied.
+    @text  The alternatives of the part, n bytes. */
 static int add_part(struct chirp_parts *parts, struct strbuf *wire, const char *text, size_t n,
                     unsigned flags)
 {
@@ -293,7 +301,7 @@ int chirp_parts_init(struct chirp_parts *parts, const char *text, unsigned flags
 		size_t to = from;
 		while (to < len && text[to] != '|')
 			to += text[to] == '\\' && len - to > 1 ? 2 : 1;
-		/* An empty alternative matches nothing. */
+		/* Skip an empty alternative, which matches nothing. */
 		if (to > from) {
 			struct limits limits = {flags, levels, most, COMBINATIONS};
 			strbuf_reset(&next);

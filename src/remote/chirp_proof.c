@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a Chirp server learns who this is: the methods, one after the other.
+ * Authentication to a Chirp server: the client offers its methods one after the other.
  *
- * With the method unix a server makes its client create a file of the server's choice, which is
- * dangerous: only DIRECTORY/challenge.*, and only if the user trusts the server or it is on this
- * host.
+ * With the method "unix" the server chooses the path of a file that the client creates, which is
+ * dangerous.  So the client creates only DIRECTORY/challenge.*, and offers this method only to a
+ * server on this host or if the user chose it.
  */
 #include "remote/chirp_impl.h"
 
@@ -76,7 +76,8 @@ void chirp_try_method(struct chirp *chirp)
 		          strbuf_str(&chirp->login.tried));
 }
 
-/** The current method failed: try the next one. */
+/** Record that the current method failed, and try the next method.
+    @why  The reason, as a phrase. */
 static void next_method(struct chirp *chirp, const char *why)
 {
 	strbuf_printf(&chirp->login.tried, "%s%s: %s", chirp->login.tried.len ? ", " : "",
@@ -85,7 +86,7 @@ static void next_method(struct chirp *chirp, const char *why)
 	chirp_try_method(chirp);
 }
 
-/** Whether a file may be created for the server. */
+/** Whether a path of n bytes that the server chose may be created. */
 static bool is_challenge(const struct chirp *chirp, const char *path, size_t n)
 {
 	static const char start[] = "/challenge.";
@@ -102,7 +103,8 @@ static bool is_challenge(const struct chirp *chirp, const char *path, size_t n)
 	return true;
 }
 
-/** Create the file that the server requires. */
+/** Create the file that the server requires, and send "yes"; or send "no" and try the next
+    method. */
 static void take_challenge(struct chirp *chirp, const char *path, size_t n, struct talk_sink *sink)
 {
 	struct strbuf why = {0};

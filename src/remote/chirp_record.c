@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of answers of a Chirp server.
+ * Parse lines in the answers of a Chirp server.
  *
  *     0:/path:65024 42 33188 1 0 0 0 6 4096 8 1795224943 1795224943 1795224943:     an object
  *     0:/path::                                                         without attributes
  *     2:1:/path:                                         an error: errno, SEARCH_ERR_*
  *
- * Nothing in a path is escaped, neither ':' nor a newline.
+ * Colons and newlines in a path are not escaped.
  */
 #include "remote/chirp_impl.h"
 
@@ -16,12 +16,12 @@
 
 enum {
 	NUMBERS = 13,
-	STAT_TEXT = NUMBERS * 21,      /* bytes of the longest attributes */
-	DIGITS = 4,                    /* of an errno or a status */
+	STAT_TEXT = NUMBERS * 21,      /* maximum bytes of the attributes */
+	DIGITS = 4,                    /* maximum digits of an errno or a status */
 	ERRNO_MAX = 4095,
 };
 
-/** The number of digits at the start, at most one more than an errno has. */
+/** Count the digits at the start of a text, up to DIGITS + 1. */
 static size_t digits(const char *text, size_t n)
 {
 	size_t i = 0;
@@ -30,7 +30,8 @@ static size_t digits(const char *text, size_t n)
 	return i;
 }
 
-/** The length of what precedes the path in a record: "0:" or "13:1:"; 0: it is no record. */
+/** Get the length of the text before the path in a record: of "0:" or "13:1:".
+    @return 0: not a record. */
 static size_t head_of(const char *line, size_t n)
 {
 	size_t i = digits(line, n);
@@ -47,9 +48,9 @@ bool chirp_starts(const char *line, size_t n)
 	return head_of(line, n) > 0;
 }
 
-/** Read a number, and the blank after it.
-    @last  It ends the text.
-    @return CHIRP_PART: it is no number. */
+/** Parse a number, and the blank after it.
+    @last  The number is the last one, and must end the text.
+    @return CHIRP_PART: not a number. */
 static enum chirp_reading read_number(const char **at, const char *end, bool last, int64_t *value)
 {
 	const char *p = *at;
@@ -69,8 +70,9 @@ static enum chirp_reading read_number(const char **at, const char *end, bool las
 
 enum chirp_reading chirp_stat_read(const char *text, size_t n, struct k_statx *st)
 {
-	/* dev ino mode nlink uid gid rdev size blksize blocks atime mtime ctime: the bits that each
-	   can have; 64: with or without a sign. */
+	/* The members are dev ino mode nlink uid gid rdev size blksize blocks atime mtime ctime.
+	   bits: maximum number of bits of each member; 64: signed or unsigned; 0: signed (a
+	   time). */
 	static const unsigned char bits[NUMBERS] = {64, 64, 16, 32, 32, 32, 64, 63, 32, 63};
 	int64_t v[NUMBERS];
 	const char *at = text, *end = text + n;
@@ -104,7 +106,7 @@ enum chirp_reading chirp_record_read(const char *text, size_t n, struct chirp_re
 	size_t head = head_of(text, n);
 	*record = (struct chirp_record){.path = text + head};
 	if (head == 2) {
-		/* The attributes are what is between the last two colons. */
+		/* The attributes are between the last two colons. */
 		if (text[n - 1] != ':')
 			return CHIRP_PART;
 		size_t most = n - head - 1 < STAT_TEXT ? n - head - 1 : STAT_TEXT;
@@ -138,7 +140,7 @@ int chirp_status_read(const char *text, size_t n)
 
 int chirp_errno(int status)
 {
-	/* CHIRP_ERROR_* of chirp_protocol.h, from -1. */
+	/* Errno values for CHIRP_ERROR_* of chirp_protocol.h, from -1 on. */
 	static const int errors[] = {
 		EACCES, EACCES, ENOENT, EEXIST, EFBIG, ENOSPC, ENOMEM, EINVAL, EMFILE, EBUSY,
 		EAGAIN, EBADF, EISDIR, ENOTDIR, ENOTEMPTY, EXDEV, ENETDOWN, ETIMEDOUT, ECONNRESET,
