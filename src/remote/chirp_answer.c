@@ -36,7 +36,7 @@ static unsigned match(struct chirp *chirp, const struct pattern *pattern, const 
 	return *path && !any ? 0 : verdict;
 }
 
-/** Whether a path, or a directory above it, is excluded. */
+/** Whether a path, or a directory above it, matches a pattern to exclude. */
 static bool is_excluded(struct chirp *chirp, const char *path)
 {
 	for (size_t i = 0; i < chirp->nexclude; ++i) {

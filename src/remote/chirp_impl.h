@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by the files of the Chirp client. */
+/** Data and functions shared by the files chirp*.c, the client of Chirp servers. */
 #ifndef GM_REMOTE_CHIRP_IMPL_H
 #define GM_REMOTE_CHIRP_IMPL_H
 

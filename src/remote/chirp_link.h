@@ -10,7 +10,7 @@
 
 /** The resources of a conversation; all zero: not started. */
 struct chirp_link {
-	bool connecting;         /* the connection is not ready */
+	bool connecting;         /* the child process has not passed on the connection yet */
 	char *proof;             /* path of the created file; NULL: no file */
 	int prooffd;             /* descriptor of the file, which the server may have removed */
 };

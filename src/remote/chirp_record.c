@@ -83,7 +83,8 @@ enum chirp_reading chirp_stat_read(const char *text, size_t n, struct k_statx *s
 		if (reading == CHIRP_PART)
 			return CHIRP_PART;
 		wrong |= reading == CHIRP_WRONG
-		         || (bits[i] == 0 && v[i] < 0 && !negative)   /* a time */
+		         || (bits[i] == 0 && v[i] < 0 && !negative)   /* a time that is too large
+		                                                         for int64_t */
 		         || (bits[i] > 0 && bits[i] < 64 && v[i] >> (bits[i] - 1) > 1)
 		         || (bits[i] > 0 && bits[i] < 64 && v[i] < 0);
 	}

@@ -59,7 +59,7 @@ struct talk_request {
 	                                  SEARCH_METADATA or a query */
 	bool type;                     /* the type must be known */
 	bool links;                    /* the targets of symlinks must be known */
-	bool optional;                 /* also objects whose attributes are unavailable */
+	bool optional;                 /* also return objects whose attributes are unavailable */
 	bool xattrs;                   /* the names of extended attributes must be known */
 	bool exported;                 /* NFS clients see the root, too; see search_more.exported */
 	bool self;                     /* also return each root, at depth 0; a root may then be any
@@ -93,7 +93,7 @@ struct talk_request {
 
 /** An object or an error, as in struct searchent; valid during the call of entry(). */
 struct talk_entry {
-	size_t root;                   /* index in the roots of the request */
+	size_t root;                   /* index of the root in talk_request.roots */
 	const char *path;              /* path relative to the root, "/a/b", followed by a NUL; "":
 	                                  the root itself */
 	size_t len;
@@ -141,7 +141,8 @@ struct talk_ops {
 	    sink.  Fails if bytes follow the end of an answer. */
 	void (*take)(struct talk *talk, const char *bytes, size_t n, struct talk_sink *sink);
 
-	/** The server closed the connection: TALK_FAILED, unless the state was TALK_DONE. */
+	/** Process the end of the connection, which the server closed: set TALK_FAILED, unless the
+	    state is TALK_DONE. */
 	void (*end)(struct talk *talk);
 
 	/** Free the conversation, including `out` and `why` (talk_destroy()). */

@@ -89,7 +89,7 @@ int wire_get_request(const char *bytes, size_t len, struct talk_request *request
                      struct strbuf *why);
 void wire_request_destroy(struct talk_request *request);
 
-/** Append an entry to the contents of a frame of entries. */
+/** Append an entry to a frame of kind WIRE_ENTRIES, which wire_begin() began. */
 void wire_put_entry(struct strbuf *out, const struct talk_entry *entry);
 
 /** Append the frame that ends an answer.

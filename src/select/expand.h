@@ -51,12 +51,13 @@ struct expand_option {
     of a place stand together, after those of all later places, and lead to later places or the
     end. */
 struct expansion {
-	const char *text;         /* not owned */
+	const char *text;         /* the pattern; memory of the caller */
 	struct expand_place *places;
 	uint32_t nplaces;
 	struct expand_option *options;   /* the options of the last place are first */
 	uint32_t noptions;
-	struct strbuf words;      /* the expanded text */
+	struct strbuf words;      /* text of the components of all options, in the order of the
+	                             options */
 	struct glob_brace *braces;   /* one for each byte of the text, and one more */
 	uint32_t *place_at;       /* for each byte of the text: index of the place that begins at
 	                             this byte */
@@ -82,7 +83,7 @@ struct expansion {
 int expand(struct expansion *e, const char *text, size_t len, size_t first, unsigned flags,
            struct pattern_error *error);
 
-/** Free the members. */
+/** Free the memory of an expansion. */
 void expand_destroy(struct expansion *e);
 
 #endif

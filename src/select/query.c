@@ -280,7 +280,8 @@ struct waits {
 };
 
 /** Find out whether the value of a node can depend on the result of an action.
-    @found [out]  Set if a directory must wait for its actions: see query_info.waits. */
+    @found [out]  Set to true if a directory must not be entered before its actions were performed:
+    see query_info.waits. */
 static bool find_waits(const struct query *query, const struct query_node *node,
                        struct waits waits, bool *found)
 {

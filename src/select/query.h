@@ -46,7 +46,8 @@ struct query_facts {
 	/* path and fstype need no kernel call; they are called at any level. */
 	const char *(*path)(void *arg);         /* the path as -print prints it; NULL: memory ran
 	                                           out */
-	const char *(*fstype)(void *arg);       /* "" if unknown */
+	const char *(*fstype)(void *arg);       /* type of the object's file system; "" if
+	                                           unknown */
 	/* The following functions are called only at QUERY_ALL.  They return -1 with errno if they
 	   fail. */
 	int (*target)(void *arg, struct strbuf *text);  /* append the target of a symlink to text;
@@ -227,7 +228,8 @@ struct query_info {
 	bool follow;                /* -follow: as -L */
 	bool ignore_race;           /* -ignore_readdir_race or -noignore_readdir_race: the last one
 	                               of the expression */
-	bool unique;                /* -unique: each object once */
+	bool unique;                /* -unique: report each object only once, also if it has several
+	                               paths */
 	bool xtype;                 /* facts->xtype may be called, which follows symlinks */
 	bool fstype;                /* facts->fstype may be called */
 	bool samefile;              /* -samefile occurs: its device and inode number are valid only
@@ -309,7 +311,7 @@ int query_duration(const char *text, struct timespec *duration);
     @return false: the text is not a date. */
 bool query_date(const char *text, const struct timespec *now, struct timespec *date);
 
-/** The forms of dates, for messages. */
+/** The accepted forms of dates, for messages. */
 extern const char query_date_forms[];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing actions, -prune and options. */
+/* Parse actions, -prune and options. */
 #include "select/query_impl.h"
 
 #include <time.h>

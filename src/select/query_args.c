@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing the arguments of tests: numbers, sizes, modes, types, patterns, owners, files. */
+/* Parse the arguments of tests: numbers, sizes, modes, types, patterns, owners, files. */
 #include "select/query_impl.h"
 
 #include "base/words.h"
@@ -212,7 +212,7 @@ static const char *apply_clause(const char *at, bool dir, unsigned *mode)
 		unsigned bits = 0;
 		bool octal = plain && *at >= '0' && *at <= '7';
 		if (octal) {
-			/* "=644", "+644" */
+			/* octal modes as in "=644" and "+644" */
 			at = apply_octal(at, &bits);
 		} else if (*at && strchr("ugo", *at)) {
 			unsigned shift = *at == 'u' ? 6 : *at == 'g' ? 3 : 0;

@@ -39,7 +39,7 @@ enum query_cost {
 	COST_COUNT,
 };
 
-/** A pattern of fnmatch(3). */
+/** A compiled pattern of fnmatch(3): query_match.c. */
 struct query_pattern;
 
 struct query_regex {
@@ -173,7 +173,7 @@ struct query_parser {
 	bool excluding;                  /* inside -exclude */
 	bool follow;                     /* -follow was read */
 	bool daystart;
-	bool quiet;                      /* no warnings */
+	bool quiet;                      /* print no warnings */
 	bool explicit_depth;             /* -depth was written */
 	bool prints;                     /* an action was written that replaces -print */
 	bool prompts;                    /* -ok or -okdir was written */
@@ -211,7 +211,8 @@ void query_warn(struct query_parser *p, const char *format, ...);
 /** Find the row of a primary that exists in the table, such as "uid", which replaces -user. */
 const struct query_row *query_row_known(const struct query_parser *p, const char *word);
 
-/** Let the caller check the action of a node.  @return 0, or -1. */
+/** Check the action of a node by query_env.action.
+    @return 0, or -1. */
 int query_check_action(struct query_parser *p, const struct query_node *node);
 
 /* The following functions return NULL for a node if memory ran out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The canonical string of a query. */
+/* Print the canonical string of a query. */
 #include "select/query_impl.h"
 
 #include "base/escape.h"

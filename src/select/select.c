@@ -83,7 +83,8 @@ void select_object(const struct selection *sel, const struct query_object *objec
 			};
 		if (!judged->object)
 			outcome.acts = QUERY_NO;
-		/* If it is not known which actions are reached, query_run() evaluates the tests. */
+		/* actions is 0 if the reached actions are unknown. query_run() then evaluates the
+		   whole expression, so all facts must be available. */
 		bool open = outcome.acts == QUERY_OPEN || (dir && outcome.prune == QUERY_OPEN)
 		            || (outcome.acts == QUERY_YES && outcome.actions == 0
 		                && !info->only_prints);

@@ -29,12 +29,13 @@ struct selection {
 	const struct query_info *info;   /* properties of the query; NULL: no query */
 	unsigned types;           /* 1 << DT_*; 0: all */
 	unsigned mindepth, maxdepth;     /* UINT_MAX: no limit */
-	bool judges;              /* objects are selected by more than the pattern and the type */
+	bool judges;              /* the depth or the query decides as well which objects are
+	                             selected */
 	bool again;               /* the query may be evaluated more than once for an object */
 	bool plain;               /* the only actions are -print or -print0, and each object reaches
 	                             at most one */
 	/* Needs of the actions of the query: */
-	unsigned act_mask;        /* K_STATX_* */
+	unsigned act_mask;        /* attributes: K_STATX_* */
 	bool act_target;          /* the targets of symlinks */
 	bool identify;            /* the directory that contains an object: for -execdir, -okdir,
 	                             -delete */
@@ -76,7 +77,7 @@ static inline bool selection_has_type(const struct selection *sel, uint8_t type)
 struct judgment {
 	bool look;                /* the attributes of the object are needed for the decision;
 	                             object and enter may be wrong */
-	bool object;              /* report it */
+	bool object;              /* report the object */
 	bool enter;               /* if the object is a directory, it may be entered */
 	uint64_t actions;         /* as query_outcome.actions */
 	int error;                /* errno of a fact that could not be looked up; 0 */
