@@ -36,7 +36,8 @@ enum {
 	TALK_ACTIONS = 32,             /* maximum number of actions of a query */
 };
 
-/** A search on a server. ask() does not use the strings and arrays after it returns. */
+/** A search on a server: the argument of ask(), which uses the strings and arrays only during its
+    call. */
 struct talk_request {
 	const char *const *roots;      /* n root directories of the search, as paths of the
 	                                  server */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting a pattern into components.
+ * Split a pattern into components.
  *
  *      text        /{src,lib/sub}/ * .c
- *      places       0        1     2         the text after the first slash, and after each other
+ *      places       0        1     2         places follow slashes
  *      options      0: src -> 2, lib -> 1    1: sub -> 2    2: *.c -> end
  *
  * First each alternative is scanned for slashes and braces.  Then the options of each place are
@@ -358,7 +358,8 @@ int expand(struct expansion *e, const char *text, size_t len, size_t first, unsi
 	if (!e->braces || !e->place_at || !e->reached)
 		return fail(ENOMEM);
 	for (size_t from = 0; from <= len; ) {
-		/* The pattern to exclude ends at first - 1, also if it ends in a backslash. */
+		/* The pattern of excluded entries ends at first - 1, also if it ends in a
+		   backslash. */
 		size_t to = from, end = from < first ? first - 1 : len;
 		while (to < end && text[to] != '|')
 			to += escaped_at(text, to, end);

@@ -75,8 +75,8 @@ struct expansion {
  * Split a text of len bytes into components, and expand its braces.
  *
  * @first
- *         Number of bytes at the start of the text that are the pattern to exclude, including a "|"
- *         at its end; 0: exclude nothing.
+ *         Number of bytes at the start of the text that are the pattern of excluded entries,
+ *         including a "|" at its end; 0: exclude nothing.
  * @return 0, or -1 with error set, unless ENOMEM.  expand_destroy() is needed in any case.
  * Errors: EINVAL, E2BIG, ENOMEM.
  */

@@ -21,8 +21,8 @@
  * it (`skip`) are live as well, since `**` may stand for no component.  The next states of all
  * other states are later ones.
  *
- * The states of the pattern to exclude come first.  An entry that matches a last state of that
- * pattern is neither a result nor entered.
+ * The states of the pattern of excluded entries come first.  An entry that matches a last state of
+ * that pattern is neither a result nor entered.
  *
  * If braces have too many combinations for one state each (expand.c), the place is one state.  All
  * live states of this kind are matched together by an automaton of characters, which contains the
@@ -76,7 +76,7 @@ struct pattern {
 	struct glob_pool pool;
 	struct glob_pool whole;    /* tokens of the automaton; ntokens 0: no automaton */
 	uint32_t nexcluding;       /* number of tokens at the start of `whole` that belong to the
-	                              pattern to exclude */
+	                              pattern of excluded entries */
 	struct state_range *ranges;   /* for each place: its states, which are next after a slash in
 	                                 the automaton */
 };
@@ -317,8 +317,8 @@ static int check_text(const char *text, size_t len, unsigned flags, struct patte
 }
 
 /** Compile a text.
-    @first  Number of bytes at the start that are the pattern to exclude, including a "|" at its
-    end. */
+    @first  Number of bytes at the start that are the pattern of excluded entries, including a "|"
+    at its end. */
 static struct pattern *compile(const char *text, size_t len, size_t first, unsigned flags,
                                struct pattern_error *error)
 {

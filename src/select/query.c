@@ -327,7 +327,8 @@ static long most_of(long a, long b)
 	return a > b ? a : b;
 }
 
-/** Find the maximum number of actions in a node.  All actions must be ones that are always true. */
+/** Find the maximum numbers of reached actions for a node.  Use it only if no action of the query
+    can be false. */
 static struct most find_most(const struct query_node *node)
 {
 	switch (node->op) {

@@ -106,10 +106,11 @@ struct query_action {
 	unsigned mask;                   /* attributes: K_STATX_* */
 	bool xtype;                      /* calls facts->xtype */
 	bool target;                     /* calls facts->target */
-	bool attributes;                 /* any attribute: for an object with `lost`, the action is
-	                                    false and is not performed */
-	bool type;                       /* the file type: for an object with `lost` and unknown
-	                                    type, the action is false and is not performed */
+	bool attributes;                 /* any attribute: for an object with query_object.lost, the
+	                                    action is false and is not performed */
+	bool type;                       /* the file type: for an object with query_object.lost and
+	                                    unknown type, the action is false and is not
+	                                    performed */
 };
 
 /** Why an expression was rejected. */
@@ -208,7 +209,7 @@ bool query_knows(const char *word);
 
 /** As query_print(), but for a server that finds the objects and performs no actions; never empty.
     Each action except -quit is printed as -print, which is always true; if the action is false for
-    objects with `lost`, a test that is false for them precedes -print. */
+    objects with query_object.lost, a test that is false for them precedes -print. */
 void query_print_tests(const struct query *query, struct strbuf *out);
 
 /** Fill `env` for parsing the string of query_print_tests(): names of users, groups and files, and
@@ -226,8 +227,9 @@ struct query_info {
 	bool xdev;                  /* -xdev: do not enter other mounts */
 	bool mount;                 /* -mount: neither enter nor report the roots of other mounts */
 	bool follow;                /* -follow: as -L */
-	bool ignore_race;           /* -ignore_readdir_race or -noignore_readdir_race: the last one
-	                               of the expression */
+	bool ignore_race;           /* set and cleared by -ignore_readdir_race and
+	                               -noignore_readdir_race; the last of these words is
+	                               effective */
 	bool unique;                /* -unique: report each object only once, also if it has several
 	                               paths */
 	bool xtype;                 /* facts->xtype may be called, which follows symlinks */

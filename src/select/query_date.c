@@ -353,7 +353,8 @@ static bool complete(struct date *date, struct timespec *result)
 	return true;
 }
 
-/** Parse "@SECONDS[.N]", in seconds since the Epoch. */
+/** Parse "@SECONDS[.N]", in seconds since the Epoch.
+    @return false: the text is not of this form. */
 static bool parse_seconds(const char *at, struct timespec *result)
 {
 	bool negative = *++at == '-';

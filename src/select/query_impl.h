@@ -77,8 +77,8 @@ struct query_node {
 			uint32_t nsec;
 			char field;      /* 'a', 'B', 'c' or 'm' */
 			bool negated;    /* the node is below OP_NOT, for a test of age (-older).
-			                    For an object with `lost`, -newer is then true, so that
-			                    -older is false */
+			                    For an object with query_object.lost, -newer is then
+			                    true, so that -older is false */
 		} time;
 		struct {
 			double days;

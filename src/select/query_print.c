@@ -120,7 +120,7 @@ static void print_action(struct printer *printer, const struct query_node *node)
 	const struct query_action *action = &printer->query->actions[node->action];
 	struct strbuf *out = printer->out;
 	if (printer->tests && action->kind != QA_QUIT) {
-		/* These tests are false only for objects with `lost`. */
+		/* These tests are false only for objects with query_object.lost. */
 		strbuf_puts(out, action->attributes ? " ( -perm -000 -print )"
 		                 : action->type ? " ( -type b,c,d,p,f,l,s -print )" : " -print");
 		return;
@@ -134,8 +134,8 @@ static void print_action(struct printer *printer, const struct query_node *node)
 		add_word(out, "+");
 }
 
-/** Whether a node is the -newer test below the OP_NOT of -older.  For objects with `lost`, "!
-    -newer" is true and -older is false, so they are printed differently. */
+/** Whether a node is the -newer test below the OP_NOT of -older.  For objects with
+    query_object.lost, "! -newer" is true and -older is false, so they are printed differently. */
 static bool is_older(const struct query_node *node)
 {
 	return node->op == OP_TEST && node->row->test == query_test_newer && node->time.negated;
