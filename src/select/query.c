@@ -290,7 +290,8 @@ static bool find_waits(const struct query *query, const struct query_node *node,
 	case OP_TEST:
 		return false;
 	case OP_ACTION:
-		/* A command, such as chmod, may make the directory accessible. */
+		/* An action that can fail is a command, which may change the directory, such as its
+		   permissions, so the command must run before the directory is entered. */
 		value = query_can_fail(&query->actions[node->action]);
 		*found |= value && !waits.no_dir;
 		return value;
