@@ -290,7 +290,8 @@ static int find_words(struct expansion *e, struct expand_place *place, unsigned 
 			next = brace->close + 1;
 		} else {
 			next = glob_atom_end(e->text, at, to, error);
-			/* scan_alternative() has found the same end. */
+			/* scan_alternative() has called glob_atom_end() for this offset, so it
+			   cannot fail. */
 			assert(next > at && next <= to);
 			strbuf_add(&e->word, e->text + at, next - at);
 			if (e->word.failed)

@@ -47,9 +47,9 @@ struct expand_option {
 	enum expand_kind kind;
 };
 
-/** Invariants after expand(), see expand_check(): places are in the order of the text; the options
-    of a place stand together, after those of all later places, and lead to later places or the
-    end. */
+/** Invariants after expand(), see expand_check(): places are in the order of the text.  The options
+    of a place are adjacent, after the options of all later places, and `next` is a later place or
+    EXPAND_END. */
 struct expansion {
 	const char *text;         /* the pattern; memory of the caller */
 	struct expand_place *places;
