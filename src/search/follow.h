@@ -77,7 +77,8 @@ bool seen_above(const struct seen *seen, const struct seen_dir *dir);
 /** Add a directory.  @return its number; or SEEN_NONE.  Errors: ENOMEM. */
 uint32_t seen_add(struct seen *seen, const struct seen_dir *dir);
 
-/** Add a directory, unless an equal one was added.  Use only this function for a set.
+/** Add a directory, unless an equal one was added.  seen_add() must not be used for the same
+    `seen`.
     @return 0, or an error number.  Errors: EEXIST: the same directory with the same `state` was
     added before; ENOMEM. */
 int seen_once(struct seen *seen, const struct seen_dir *dir);

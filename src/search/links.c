@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-/** Append a record of a symlink to a directory, which will be searched later. */
+/** Append a record of a symlink whose target is a directory, which will be searched later. */
 static void put_link(SEARCH *search, struct bfs_scratch *scratch, const struct bfs_entry *entry,
                      int depth, const struct node *child, const struct follow_place *place)
 {

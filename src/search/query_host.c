@@ -57,7 +57,7 @@ static int host_file(void *arg, const char *path, bool follow, struct k_statx *s
 	unsigned mask = K_STATX_BASIC | K_STATX_BTIME;
 	if (follow && os_statx(os, AT_FDCWD, path, 0, mask, st) == 0)
 		return 0;
-	/* If a symlink is dangling, get the attributes of the symlink. */
+	/* If the target of a symlink does not exist, get the attributes of the symlink. */
 	if (follow && errno != ENOENT && errno != ENOTDIR)
 		return -1;
 	return os_statx(os, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, mask, st);

@@ -72,7 +72,7 @@ struct search_object {
 	size_t dir_len;
 	const char *name;
 	unsigned char type;       /* DT_* */
-	const struct statx *st;   /* with SEARCH_METADATA; else NULL */
+	const struct statx *st;   /* attributes, with SEARCH_METADATA; otherwise NULL */
 };
 
 /** Settings in addition to the public options. */
@@ -134,7 +134,7 @@ struct search_more {
 	                                  1 */
 	bool one_device;          /* with XDEV: do not enter subvolumes of btrfs either, since they
 	                             have other device numbers */
-	const char *exclude_types;   /* search_mounts.exclude_types: remains valid until
+	const char *exclude_types;   /* for search_mounts.exclude_types; must remain valid until
 	                                getmnt_search_close() */
 	/* The objects come from this source instead of directories.  Not with SEARCH_FOLLOW.  NULL:
 	   directories are read. */

@@ -86,7 +86,7 @@ struct pending_link {
 	                             so on upwards */
 	const char *via;          /* path of the symlink below the given root */
 	const char *target;       /* path of the target from "/"; "": unknown */
-	uint64_t live[];          /* states of the pattern at the target */
+	uint64_t live[];          /* live states of the pattern at the target */
 };
 
 /** Padding that keeps data written by one thread and data read by other threads on different cache
@@ -322,9 +322,9 @@ enum query_value search_source_knows(const SEARCH *search);
     @place [out]  Not initialized before. */
 void search_place_of(const SEARCH *search, const struct bfs_at *at, struct follow_place *place);
 
-/** Find the path of an open directory through /proc.
+/** Find the path of an open directory by its link in /proc/self/fd.
     @place  mount: ID of the directory's mount.  path: "" before; [out] from "/" of the namespace,
-            or "" if the path is unknown.
+    or "" if the path is unknown.
     @return false: /proc is not mounted. */
 bool search_place_of_fd(SEARCH *search, int fd, struct follow_place *place);
 

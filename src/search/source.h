@@ -64,7 +64,7 @@ struct source_start {
 	   errno. */
 	int (*enter)(void *arg, const struct source_object *dir, uint32_t *mark);
 	void *arg;
-	uint32_t mark;            /* mark of the start */
+	uint32_t mark;            /* mark of the start, for objects in it */
 	bool all;                 /* all objects below the start are wanted */
 	uint32_t dir;             /* [out] number of the start */
 	bool again;               /* [out] the attributes in the source may be old: the search

@@ -53,7 +53,7 @@ struct delegate_proof {
 	struct k_statx st;             /* attributes of the directory itself; mask 0: not received
 	                                  yet */
 	size_t entries;                /* number of entries in the directory */
-	struct strbuf why;             /* why the directory cannot be read; "" */
+	struct strbuf why;             /* why the directory cannot be read; "": no error */
 	struct strbuf text;            /* buffer for one entry */
 };
 
