@@ -45,8 +45,8 @@ void search_follow_link(SEARCH *search, struct bfs_scratch *scratch, struct foll
 	int error = rc == 0 ? 0 : errno;
 	bool dangling = error == ENOENT || error == ENOTDIR || error == ELOOP;
 	/* A dangling symlink is reported as an object, the symlink itself.  ELOOP is also reported
-	   as an error: as SEARCH_ERR_OPEN for a loop.  With a query, as with find, a loop is only
-	   an error. */
+	   as an error: SEARCH_ERR_OPEN for a loop, SEARCH_ERR_STAT if a mount with nosymfollow may
+	   be the reason.  With a query, as with find, a loop is only an error. */
 	if (error == ELOOP)
 		search_put_error(scratch, entry, search->mounts.nosymfollow
 		                 ? SEARCH_ERR_STAT : SEARCH_ERR_OPEN, error);

@@ -194,8 +194,8 @@ struct search_remotes {
 struct search_shared {
 	pthread_mutex_t lock;     /* protects the other members, and adding to
 	                             getmnt_search.chunks */
-	struct seen seen, once;   /* seen: directories entered, with FOLLOW; once: directories below
-	                             a MOUNT_CROSSED mount, each entered only once */
+	struct seen seen, once;   /* seen: directories entered, with FOLLOW; once: directories on or
+	                             below a MOUNT_CROSSED mount, each entered only once */
 	struct seen unique;       /* objects tested so far, for -unique */
 	struct map64 owners;      /* user ID, or 1 << 32 | group ID -> 1: has a name; 0: has no
 	                             name */
@@ -365,8 +365,8 @@ void search_nodes_clear(SEARCH *search);
  * @st
  *         Attributes of the directory.
  * @return 0, or an error number.
- * Errors: ELOOP: the directory is its own ancestor.  EEXIST: a directory below a MOUNT_CROSSED
- *         mount was entered before.  EREMOTE: opening it would trigger an automount.  ENOMEM.
+ * Errors: ELOOP: the directory is its own ancestor.  EEXIST: it is on or below a MOUNT_CROSSED
+ *         mount, and was entered before.  EREMOTE: opening it would trigger an automount.  ENOMEM.
  */
 int search_descend(SEARCH *search, const struct node *from, struct node *child,
                    const struct k_statx *st);
