@@ -171,7 +171,6 @@ struct query_parser {
 	const char *option;              /* option of struct query_part */
 	unsigned depth;                  /* number of open parentheses and -exclude */
 	bool excluding;                  /* inside -exclude */
-	bool follow;                     /* -follow was read */
 	bool daystart;
 	bool quiet;                      /* print no warnings */
 	bool explicit_depth;             /* -depth was written */
