@@ -272,7 +272,7 @@ UNIT_TEST(spill)
 			index_build_dir(build, 0, "dir", i ? 3 : 0, &row, 1);
 			for (uint32_t k = 0; k < 4; ++k) {
 				row = row_of(i, k);
-				index_build_add(build, i, "0123456789" + k, 10 - k, &row);
+				index_build_add(build, i, &"0123456789"[k], 10 - k, &row);
 			}
 		}
 		/* Bits from 1 on; 0: none; after the last one: the last byte is missing. */
