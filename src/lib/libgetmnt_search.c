@@ -63,37 +63,34 @@ static struct query *parse_query(struct os *os, const struct search_options *opt
 	return query;
 }
 
-/** Implements getmnt_search_open(), in a thread that cannot be canceled. */
+/** Implements search_open(), in a thread that cannot be canceled. */
 static SEARCH *search_begin(const char *const roots[], size_t n, const char *pattern,
                             const struct search_options *options, struct query *query)
 {
-	struct search_options own = {0};
 	struct os os;
-	if (options && options_take(&own, options) != 0)
-		goto fail;
 	os_init(&os, secure_getenv("GETMNT_DISABLE"));
-	if (own.query && !query && !(query = parse_query(&os, &own)))
+	if (options->query && !query && !(query = parse_query(&os, options)))
 		return NULL;
 	const struct query_info *info = query ? query_info(query) : NULL;
 	struct search_mounts mounts = {
 		.any = true, .unique = os.caps & OSC_STATX_UNIQUE, .read = libgetmnt_mounts_again,
 	};
 	/* Without openat2, a directory may turn out to be on another mount after it is opened. */
-	bool bulk = own.engine == SEARCH_ENGINE_BULK && own.flags & SEARCH_METADATA
+	bool bulk = options->engine == SEARCH_ENGINE_BULK && options->flags & SEARCH_METADATA
 	            && !(os.disabled & OSC_INODES) && os.caps & OSC_OPENAT2;
-	bool follow = own.flags & SEARCH_FOLLOW
+	bool follow = options->flags & SEARCH_FOLLOW
 	              || (info && (info->follow || info->xtype
 	                           || info->levels & 1u << QUERY_ALL));
 	bool places = info && (info->mount || info->fstype);
-	bool delegate = own.transport && own.transport->delegate && own.transport->here;
-	if ((!own.blocking || bulk || follow || places || delegate)
-	    && libgetmnt_mounts(&os, &mounts, bulk, follow, places, delegate) != 0)
-		goto fail;
-	mounts.any = own.blocking;
-	return search_new(&os, &mounts, roots, n, pattern, &own, query);
-fail:
-	query_free(query);
-	return NULL;
+	const struct search_transport *transport = options->transport;
+	bool delegate = transport && transport->delegate && transport->here;
+	if ((!options->blocking || bulk || follow || places || delegate)
+	    && libgetmnt_mounts(&os, &mounts, bulk, follow, places, delegate) != 0) {
+		query_free(query);
+		return NULL;
+	}
+	mounts.any = options->blocking;
+	return search_new(&os, &mounts, roots, n, pattern, options, query);
 }
 
 SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
@@ -154,14 +151,18 @@ SEARCH *getmnt_search_open(const char *const roots[], size_t n, const char *patt
 {
 	struct search_options own = {0};
 	const size_t with_why = offsetof(struct search_options, why_size) + sizeof(own.why_size);
+	SEARCH *search = NULL;
 	bool known = !options || options_take(&own, options) == 0;
+	int error = errno;
 	if (!known && options->size >= with_why && options->size <= OPTIONS_MOST)
 		own = (struct search_options){
 			.why = options->why, .why_size = options->why_size,
 		};
 	say_why(&own, "");
-	SEARCH *search = search_open(roots, n, pattern, options, NULL);
-	int error = errno;
+	if (known) {
+		search = search_open(roots, n, pattern, &own, NULL);
+		error = errno;
+	}
 	if (!search && (error == EINVAL || error == E2BIG) && own.why && own.why_size > 0
 	    && !*own.why)
 		explain(&own, known, pattern);

@@ -39,6 +39,7 @@ SEARCH *search_new(const struct os *os, struct search_mounts *mounts, const char
                    struct query *query);
 
 /** Start a search as getmnt_search_open() does, but with this query instead of the options' query.
+    @options  Of this version; not NULL.
     @query  Owned by the search from now on, also on failure.  NULL: none. */
 SEARCH *search_open(const char *const roots[], size_t n, const char *pattern,
                     const struct search_options *options, struct query *query);
