@@ -26,7 +26,7 @@ static void use_query(struct selection *sel)
 int selection_init(struct selection *sel, const char *pattern, const char *exclude, unsigned flags,
                    struct query *query)
 {
-	*sel = (struct selection){.query = query, .maxdepth = UINT_MAX};
+	*sel = (struct selection){.query = query};
 	if (query) {
 		sel->info = query_info(query);
 		use_query(sel);

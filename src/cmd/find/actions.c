@@ -32,7 +32,7 @@ static int compile_format(struct find_action *prepared, struct query_action *act
 	action->mask = prepared->format->mask;
 	action->xtype = prepared->format->xtype;
 	action->target = prepared->format->target;
-	action->attributes = prepared->format->attributes;
+	action->attributes = prepared->format->mask != 0;
 	action->type = prepared->format->type;
 	return 0;
 }

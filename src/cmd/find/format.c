@@ -43,7 +43,6 @@ static struct format_item *add_item(struct format *format, char kind)
 	format->mask |= mask_of(kind);
 	format->xtype |= kind == 'Y';
 	format->target |= kind == 'l';
-	format->attributes |= mask_of(kind) != 0;
 	format->type |= kind && strchr("FlyY", kind);
 	if (kind && strchr("FYZ", kind))
 		format->local = kind;

@@ -28,7 +28,7 @@ struct format {
 	unsigned mask;            /* K_STATX_*: the attributes that the directives need */
 	bool xtype;               /* the directives need the types of the targets of symlinks */
 	bool target;              /* the directives need the targets of symlinks */
-	bool attributes, type;    /* the directives need an attribute; the type */
+	bool type;                /* the directives need the type */
 	char local;               /* a directive that needs data which other hosts do not send;
 	                             '\0': none */
 	bool flush;               /* the format ends in \c: write the output at once */
