@@ -279,6 +279,7 @@ void search_look_init(struct look *look)
 }
 
 /** Whether -unique has already tested this object, by device and inode. */
+__attribute__((noinline))
 static bool is_seen(SEARCH *search, const struct k_statx *st)
 {
 	struct seen_dir object = {
@@ -291,6 +292,7 @@ static bool is_seen(SEARCH *search, const struct k_statx *st)
 }
 
 /** Whether an object is the root of a mount other than the searched mount, for -mount. */
+__attribute__((noinline))   /* search_judge() runs for each entry, this for few queries */
 static bool is_mount_point(const SEARCH *search, const struct look *look,
                            const struct k_statx *st)
 {
