@@ -7,6 +7,7 @@
 
 #include "fault.h"
 #include "loop.h"
+#include "query_world.h"
 #include "tree.h"
 
 #include "base/strbuf.h"
@@ -144,13 +145,8 @@ UNIT_TEST(same_as_a_walk)
 	tree_end(&top);
 }
 
-static int accept_action(void *arg, struct query_action *action, struct strbuf *reason)
-{
-	(void)arg, (void)action, (void)reason;
-	return 0;
-}
-
-/** Each name is compared once: that of a directory too, and if attributes or an action follow. */
+/** Each name is compared with a pattern once: also the name of a directory, and if attributes are
+    read or an action is performed after the comparison. */
 UNIT_TEST(names_tested_once)
 {
 	static const struct {
@@ -167,7 +163,7 @@ UNIT_TEST(names_tested_once)
 		{"f*", "-size -1M", SEARCH_METADATA, 6},
 		{"f*", NULL, SEARCH_METADATA | SEARCH_FOLLOW, 6},
 	};
-	struct query_env env = {.action = accept_action};
+	struct query_env env = {.action = query_world.action};
 	struct os os;
 	FAULT_OR_SKIP();
 	tree_begin(&top);
@@ -201,7 +197,7 @@ UNIT_TEST(names_tested_once)
 	tree_end(&top);
 }
 
-/** Each entry has the index of its root, its path below that, and its type. */
+/** Each entry has the index of its root, its path below the root, and its type. */
 UNIT_TEST(entries_placed)
 {
 	static const char *const endings[] = {"", "/", "//"};

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "fault.h"
+#include "query_world.h"
 #include "tree.h"
 
 #include "base/array.h"
@@ -43,7 +44,7 @@ static struct world {
 	struct query_bounds bounds;
 	struct source_object object;
 	const struct object *now;     /* the same */
-	uint64_t compared;            /* names, other than by next() */
+	uint64_t compared;            /* names that the search compared, without those of next() */
 } world;
 
 static struct os os;
@@ -183,7 +184,7 @@ static bool is_wanted(const struct object *object)
 	       && object->st.size <= world.bounds.size.max;
 }
 
-/** Say of the object that is returned what is_wanted() has tested of its name. */
+/** Set the members of world.object about tests of its name that is_wanted() has made. */
 static void set_tested(void)
 {
 	uint64_t live[PATTERN_WORDS_MAX];
@@ -281,15 +282,10 @@ static const struct search_source source = {
 	.end = end,
 };
 
-static int accept(void *arg, struct query_action *action, struct strbuf *reason)
-{
-	(void)arg, (void)action, (void)reason;
-	return 0;
-}
-
 static const struct query_env *query_env(void)
 {
-	static struct query_env env = {.action = accept};
+	static struct query_env env;
+	env.action = query_world.action;
 	query_env_host(&env, &os);
 	return &env;
 }
@@ -419,7 +415,8 @@ UNIT_TEST(finds_the_same)
 	tree_end(&top);
 }
 
-/** A name that the source has tested is not tested again.  Directories are entered by next(). */
+/** The search does not test a name again that the source has tested.  Names of directories are not
+    counted: next() enters directories. */
 UNIT_TEST(names_tested_once)
 {
 	static const struct {
@@ -438,7 +435,7 @@ UNIT_TEST(names_tested_once)
 	world.bounded = true;
 	for (size_t i = 0; i < COUNT(rows) * 2; ++i) {
 		STRBUF(got);
-		/* Then each result is looked at, too. */
+		/* With `again`, the search also reads the attributes of each result. */
 		world.again = i % 2;
 		world.compared = 0;
 		fault_names();
