@@ -268,7 +268,7 @@ unloaded()
 }
 check "dlclose during a search" unloaded
 
-# The names of the paper are inline: a program may have them for itself elsewhere.
+# The functions of the paper are inline: another file of a program may define functions of these names.
 paper()
 {
 	cat >"$work/own.c" <<-'CC'
@@ -305,7 +305,7 @@ paper()
 }
 check "the functions of the paper, in C and C++" paper
 
-# From Python, by ctypes: names found, the types, and why an expression is refused.
+# From Python, by ctypes: paths and types of objects, and the reason why an expression is refused.
 python()
 {
 	mkdir -p "$work/py/d" && : >"$work/py/d/f.c" && : >"$work/py/g.c"

@@ -210,7 +210,7 @@ def errors(root):
         found = [[row["event"], row["code"], row["target"]] for row in rows]
         gm.expect(["new", "FS-ERRORS", "/" + name] in found and least <= passed < most, f"{name}: {passed:.2f} s: {found}")
 
-    # Long before the next audit of --watch=3600.
+    # An error must be reported long before the next audit, which --watch=3600 makes after an hour.
     soon = 20 * gm.SLOW
     if gm.KERNEL >= (5, 16) and "fanotify" not in gm.OFF:
         each = start("--watch=3600")

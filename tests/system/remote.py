@@ -119,7 +119,7 @@ OPTIONS = ((), ("--type=f",), ("--type=dl",), ("--follow",), ("--xdev",), ("--de
 for form in FORMS:
     compare(f"{form}", *form, "*")
 
-# A link that may not be followed has no attributes; what a query finds of it is the same there.
+# The attributes of a symlink that may not be followed cannot be read; a query finds the same on another host.
 LOST = f"{WORK}/lost"
 os.symlink("nowhere", f"{gm.mkdir(LOST)}/link")
 os.chown(f"{LOST}/link", 1, 0, follow_symlinks=False)

@@ -137,7 +137,7 @@ for depth in ((), ("-depth",)):
     result = gm.getmnt("find", "-L", "/links", "-mindepth", "2", *depth, "-prune", uid=uid)
     names = set(result.out.decode().split("\n")) & want[errno.EACCES]
     gm.expect(names == (want[errno.EACCES] if depth else set()) and result.status == 1, f"find {depth} -prune: {names}")
-# Nor attributes, without which actions that need them are false and not performed; others are.
+# The attributes of such a link cannot be read: an action that needs them is false and not performed, others are.
 lost = sorted(want[errno.EACCES])[0]
 for action, printed in {
         ("-ls",): False, **{("-printf", f"%{c}\\n"): c in "pPfhHdZ" for c in "pPfhHdZyYlFiDsmMu"},
